@@ -1,0 +1,859 @@
+"""Every compiled function of takagi, and the only import of numba.
+
+Layout. Rules lie side by side in the lanes of vector registers: an array over rules and inputs is stored as
+``(n_blocks, n_inputs, LANES)``, one block per eight rules, the last one filled up with rules that never fire
+(`to_lanes`, `from_lanes`). A row of a mini-batch meets one block at a time, so its parameters stay in the first-level
+cache, and four rows are taken together, so each parameter is loaded once for four rows. The `Lanes` type below makes
+one vector an ordinary value in compiled code; LLVM turns it into whatever registers the machine has.
+
+All parameters of a rule base are one flat vector `theta` (centers, widths, consequents, projections: `sections`), and
+so are their gradients and the optimiser's moments; an update is one loop over them. Parameters that are tied (the
+shared sets of a grid partition, a shared projection) are stored once per use; they start equal and get the same summed
+gradient, hence stay equal.
+
+Firing levels are kept as squared distances and turned into shares by a softmax (`share_rows`). The authors' Matlab code
+multiplies memberships instead; where all of them underflow it leaves the row out of the gradient and predicts the mean
+of the other rows. In log space such a row still has a nearest rule, and wherever their number is finite ours is the same.
+"""
+
+import math
+import operator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, models, register_model
+
+LANES = 8
+ROW_TILE = 4
+BLOCK_ROWS = 64
+
+
+def _compiled(function):
+    """Compile on first use, release the GIL, keep the machine code on disk where some folder is writable.
+
+    No fast-math flag: what LLVM then fuses or reorders depends on what it inlined, and a fresh compilation would differ
+    in the last bits from the same code loaded from disk. Where a multiplication and an addition shall be one
+    instruction, the code says `fma`.
+    """
+    try:
+        return njit(function, cache=True, nogil=True)
+    except RuntimeError:  # numba found no folder to write to
+        return njit(function, nogil=True)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Lanes: eight doubles as one value
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class _LanesType(types.Type):
+    def __init__(self) -> None:
+        super().__init__(name="Lanes")
+
+
+_lanes = _LanesType()
+_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
+_INTEGERS = ir.VectorType(ir.IntType(64), LANES)
+
+
+@register_model(_LanesType)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, dmm, fe_type) -> None:
+        super().__init__(dmm, fe_type, _VECTOR)
+
+
+def _spread(builder, value):
+    """The same double in every lane; a vector is returned as it is."""
+    if value.type == _VECTOR:
+        return value
+    undefined = ir.Constant(_VECTOR, ir.Undefined)
+    single = builder.insert_element(undefined, value, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(single, undefined, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
+
+
+def _call(builder, name, *vectors):
+    """Call an LLVM intrinsic on vectors of one type."""
+    kind = vectors[0].type
+    name = f"llvm.{name}.v{kind.count}f64"
+    function = builder.module.globals.get(name)
+    if function is None:
+        function = ir.Function(builder.module, ir.FunctionType(kind, [kind] * len(vectors)), name)
+    return builder.call(function, vectors)
+
+
+def _define_operator(symbol, instruction):
+    """Make `symbol` work on two vectors, or on a vector and a double."""
+    operands = [(_lanes, _lanes), (_lanes, types.float64), (types.float64, _lanes)]
+
+    @infer_global(symbol)
+    class _Template(ConcreteTemplate):
+        cases = [signature(_lanes, *pair) for pair in operands]
+
+    def lower(context, builder, sig, args):
+        return getattr(builder, instruction)(_spread(builder, args[0]), _spread(builder, args[1]))
+
+    for pair in operands:
+        lower_builtin(symbol, *pair)(lower)
+
+
+for _symbol, _instruction in [("add", "fadd"), ("sub", "fsub"), ("mul", "fmul"), ("truediv", "fdiv")]:
+    _define_operator(getattr(operator, _symbol), _instruction)
+
+
+def _define_function(name, n_arguments):
+    """Make an LLVM intrinsic a compiled function of vectors; a double stands for itself in every lane."""
+
+    def emit(context, builder, sig, args):
+        return _call(builder, name, *(_spread(builder, value) for value in args))
+
+    return intrinsic(
+        (
+            lambda typingctx, a: (_lanes(a), emit),
+            lambda typingctx, a, b: (_lanes(a, b), emit),
+            lambda typingctx, a, b, c: (_lanes(a, b, c), emit),
+        )[n_arguments - 1]
+    )
+
+
+fma = _define_function("fma", 3)
+vector_min = _define_function("minnum", 2)
+vector_max = _define_function("maxnum", 2)
+copy_sign = _define_function("copysign", 2)
+vector_sqrt = _define_function("sqrt", 1)
+vector_abs = _define_function("fabs", 1)
+vector_rint = _define_function("rint", 1)
+
+
+@intrinsic
+def splat(typingctx, value):
+    """Return a vector of one double."""
+    return _lanes(types.float64), lambda context, builder, sig, args: _spread(builder, args[0])
+
+
+@intrinsic
+def power_of_two(typingctx, exponent):
+    """Return 2**exponent for whole numbers, by writing the bits of the exponent."""
+
+    def codegen(context, builder, sig, args):
+        bits = builder.add(builder.fptosi(args[0], _INTEGERS), ir.Constant(_INTEGERS, [1023] * LANES))
+        return builder.bitcast(builder.shl(bits, ir.Constant(_INTEGERS, [52] * LANES)), _VECTOR)
+
+    return _lanes(_lanes), codegen
+
+
+def _define_fold(combine):
+    """Make a compiled reduction of a vector to a double, by halves."""
+
+    def emit(builder, vector):
+        width = LANES
+        while width > 1:
+            width //= 2
+            half = [
+                ir.Constant(ir.VectorType(ir.IntType(32), width), list(range(start, start + width)))
+                for start in (0, width)
+            ]
+            vector = combine(builder, *(builder.shuffle_vector(vector, vector, mask) for mask in half))
+        return builder.extract_element(vector, ir.Constant(ir.IntType(32), 0))
+
+    @intrinsic
+    def fold(typingctx, a):
+        return types.float64(_lanes), lambda context, builder, sig, args: emit(builder, args[0])
+
+    return fold
+
+
+lanes_sum = _define_fold(lambda builder, a, b: builder.fadd(a, b))
+lanes_min = _define_fold(lambda builder, a, b: _call(builder, "minnum", a, b))
+
+
+def _vector_pointer(context, builder, array_type, array, index):
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [index]), _VECTOR.as_pointer())
+
+
+@intrinsic
+def load(typingctx, array, index):
+    """Return ``array[index : index + LANES]`` of a contiguous array as a vector."""
+
+    def codegen(context, builder, sig, args):
+        vector = builder.load(_vector_pointer(context, builder, sig.args[0], *args))
+        vector.align = 8
+        return vector
+
+    return _lanes(array, types.intp), codegen
+
+
+@intrinsic
+def store(typingctx, array, index, vector):
+    """Set ``array[index : index + LANES]`` of a contiguous array."""
+
+    def codegen(context, builder, sig, args):
+        instruction = builder.store(args[2], _vector_pointer(context, builder, sig.args[0], *args[:2]))
+        instruction.align = 8
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, _lanes), codegen
+
+
+@njit(inline="always")
+def vector_exp(x):
+    """Compute exp of a vector to about one unit in the last place, for x in [-700, 700]."""
+    k = vector_rint(x * 1.4426950408889634)
+    f = fma(k, -1.42860682030941723212e-6, fma(k, -6.93145751953125e-1, x))
+    p = splat(1.0 / 479001600.0)
+    p = fma(p, f, 1.0 / 39916800.0)
+    p = fma(p, f, 1.0 / 3628800.0)
+    p = fma(p, f, 1.0 / 362880.0)
+    p = fma(p, f, 1.0 / 40320.0)
+    p = fma(p, f, 1.0 / 5040.0)
+    p = fma(p, f, 1.0 / 720.0)
+    p = fma(p, f, 1.0 / 120.0)
+    p = fma(p, f, 1.0 / 24.0)
+    p = fma(p, f, 1.0 / 6.0)
+    p = fma(p, f, 0.5)
+    p = fma(p, f, 1.0)
+    p = fma(p, f, 1.0)
+    return p * power_of_two(k)
+
+
+def to_lanes(values, fill=0.0):
+    """Lay an array of shape (n_rules, n_inputs) out as (n_blocks, n_inputs, LANES), flat."""
+    n_rules, n_inputs = values.shape
+    padded = np.full((count_blocks(n_rules) * LANES, n_inputs), fill)
+    padded[:n_rules] = values
+    return np.ascontiguousarray(padded.reshape(-1, LANES, n_inputs).transpose(0, 2, 1)).reshape(-1)
+
+
+def from_lanes(flat, n_rules, n_inputs):
+    """Undo `to_lanes`."""
+    blocks = flat.reshape(-1, n_inputs, LANES).transpose(0, 2, 1)
+    return np.ascontiguousarray(blocks.reshape(-1, n_inputs)[:n_rules])
+
+
+def count_blocks(n_rules):
+    """Return the number of blocks of LANES rules."""
+    return -(-n_rules // LANES)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# One rule base as a flat vector
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class Shape(NamedTuple):
+    """Sizes of a rule base in compiled code."""
+
+    n_features: int  # columns of X
+    n_rules: int
+    n_blocks: int  # blocks of LANES rules
+    n_outputs: int
+    n_projected_a: int  # projected inputs of the antecedents, before the features
+    n_projected_c: int  # projected inputs of the consequents, before the features
+
+
+@njit(inline="always")
+def sections(shape):
+    """Return where centers, widths, consequents, both projections and the end lie in theta."""
+    n_sets = shape.n_blocks * (shape.n_projected_a + shape.n_features) * LANES
+    n_weights = shape.n_outputs * shape.n_blocks * (shape.n_projected_c + shape.n_features + 1) * LANES
+    a = 2 * n_sets + n_weights
+    c = a + (shape.n_features + 1) * shape.n_projected_a
+    return 0, n_sets, 2 * n_sets, a, c, c + (shape.n_features + 1) * shape.n_projected_c
+
+
+class Work(NamedTuple):
+    """Buffers for up to `n_rows` rows at a time, named for what they hold (r: rows, l: lanes of all rules)."""
+
+    inputs_a: np.ndarray  # (r, n_inputs of the antecedents)
+    inputs_c: np.ndarray  # (r, n_inputs of the consequents)
+    distance: np.ndarray  # (r, l) squared distance to each rule in widths
+    output: np.ndarray  # (n_outputs, r, l) consequents
+    share: np.ndarray  # (r, l) normalised firing levels
+    pull: np.ndarray  # (r, l) derivative of the loss by the log of a firing level
+    value: np.ndarray  # (r, n_outputs) prediction
+    error: np.ndarray  # (r, n_outputs) weighted error
+    kept: np.ndarray  # (r, l) one for the rules that DropRule kept, else zero
+    every_rule: np.ndarray  # (l) one for rules, zero for the filling
+    inverse: np.ndarray  # like centers: 1 / width
+    offset: np.ndarray  # like centers: -center / width
+
+
+def make_work(shape, n_rows):
+    """Allocate the buffers for at most `n_rows` rows."""
+    rows = -(-n_rows // ROW_TILE) * ROW_TILE
+    lanes = shape.n_blocks * LANES
+    n_inputs_a = shape.n_projected_a + shape.n_features
+    every_rule = (np.arange(lanes) < shape.n_rules).astype(float)
+    return Work(
+        inputs_a=np.zeros(rows * n_inputs_a),
+        inputs_c=np.zeros(rows * (shape.n_projected_c + shape.n_features)),
+        distance=np.zeros(rows * lanes),
+        output=np.zeros(shape.n_outputs * rows * lanes),
+        share=np.zeros(rows * lanes),
+        pull=np.zeros(rows * lanes),
+        value=np.zeros(rows * shape.n_outputs),
+        error=np.zeros(rows * shape.n_outputs),
+        kept=np.zeros(rows * lanes),
+        every_rule=every_rule,
+        inverse=np.zeros(shape.n_blocks * n_inputs_a * LANES),
+        offset=np.zeros(shape.n_blocks * n_inputs_a * LANES),
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Forward: inputs, distances, shares, outputs
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@_compiled
+def invert_widths(theta, shape, work):
+    """Keep 1 / width and -center / width, so that a distance is one multiplication and one addition."""
+    start_c, start_s, end = sections(shape)[:3]
+    for i in range(0, end - start_s, LANES):
+        inverse = 1.0 / load(theta, start_s + i)
+        store(work.inverse, i, inverse)
+        store(work.offset, i, splat(0.0) - load(theta, start_c + i) * inverse)
+
+
+@_compiled
+def fill_inputs(inputs, X, rows, projection, n_projected):
+    """Set `inputs` to [X P, X] for the given rows of X, and to zeros for the filling of the last tile."""
+    n_features = X.shape[1]
+    n_inputs = n_projected + n_features
+    for i in range(len(rows)):
+        row, start = rows[i], i * n_inputs
+        for j in range(n_projected):
+            total = projection[j]
+            for k in range(n_features):
+                total += X[row, k] * projection[(k + 1) * n_projected + j]
+            inputs[start + j] = total
+        for k in range(n_features):
+            inputs[start + n_projected + k] = X[row, k]
+    inputs[len(rows) * n_inputs : -(-len(rows) // ROW_TILE) * ROW_TILE * n_inputs] = 0.0
+
+
+@_compiled
+def measure_distances(inputs, n_rows, inverse, offset, distance, n_inputs, n_blocks):
+    """Set `distance` to the sum over inputs of ((a - center) / width)^2, for tiles of four rows and eight rules."""
+    stride = n_blocks * LANES
+    for block in range(n_blocks):
+        start = block * n_inputs * LANES
+        for i in range(0, n_rows, ROW_TILE):
+            a, b, c, d = i * n_inputs, (i + 1) * n_inputs, (i + 2) * n_inputs, (i + 3) * n_inputs
+            za = zb = zc = zd = splat(0.0)
+            for k in range(n_inputs):
+                s, t = load(inverse, start + k * LANES), load(offset, start + k * LANES)
+                da, db = fma(inputs[a + k], s, t), fma(inputs[b + k], s, t)
+                dc, dd = fma(inputs[c + k], s, t), fma(inputs[d + k], s, t)
+                za, zb, zc, zd = fma(da, da, za), fma(db, db, zb), fma(dc, dc, zc), fma(dd, dd, zd)
+            at = i * stride + block * LANES
+            store(distance, at, za)
+            store(distance, at + stride, zb)
+            store(distance, at + 2 * stride, zc)
+            store(distance, at + 3 * stride, zd)
+
+
+@_compiled
+def apply_consequents(inputs, n_rows, weights, output, n_inputs, n_blocks):
+    """Set `output` to w_0 + sum of w_m b_m, for tiles of four rows and eight rules."""
+    stride = n_blocks * LANES
+    for block in range(n_blocks):
+        start = block * (n_inputs + 1) * LANES
+        for i in range(0, n_rows, ROW_TILE):
+            a, b, c, d = i * n_inputs, (i + 1) * n_inputs, (i + 2) * n_inputs, (i + 3) * n_inputs
+            ya = yb = yc = yd = load(weights, start)
+            for k in range(n_inputs):
+                w = load(weights, start + (k + 1) * LANES)
+                ya, yb = fma(inputs[a + k], w, ya), fma(inputs[b + k], w, yb)
+                yc, yd = fma(inputs[c + k], w, yc), fma(inputs[d + k], w, yd)
+            at = i * stride + block * LANES
+            store(output, at, ya)
+            store(output, at + stride, yb)
+            store(output, at + 2 * stride, yc)
+            store(output, at + 3 * stride, yd)
+
+
+@_compiled
+def share_rows(distance, kept, kept_stride, share, n_rows, n_blocks):
+    """Turn squared distances into shares of the kept rules, exp(-z/2) normalised.
+
+    The nearest kept rule is subtracted first, so that at least one term is 1. No kept rule
+    has less than exp(-650) of it, which no sum notices, and distances that overflow count as 1e300, which leaves equal
+    shares where every rule is that far away.
+    """
+    for i in range(n_rows):
+        at, mask = i * n_blocks * LANES, i * kept_stride
+        nearest = splat(1e301)
+        for v in range(0, n_blocks * LANES, LANES):
+            z = vector_min(load(distance, at + v), 1e300)
+            nearest = vector_min(nearest, z + (1.0 - load(kept, mask + v)) * 1e301)
+        lowest = lanes_min(nearest)
+        total = splat(0.0)
+        for v in range(0, n_blocks * LANES, LANES):
+            z = vector_min(load(distance, at + v), 1e300)
+            exponent = vector_min(vector_max((lowest - z) * 0.5, -650.0), 0.0)
+            f = vector_exp(exponent) * load(kept, mask + v)
+            store(share, at + v, f)
+            total = total + f
+        scale = 1.0 / lanes_sum(total)
+        for v in range(0, n_blocks * LANES, LANES):
+            store(share, at + v, load(share, at + v) * scale)
+
+
+@_compiled
+def forward(theta, shape, work, X, rows, kept, kept_stride):
+    """Compute shares, rule outputs and predictions of the given rows of X into `work`."""
+    _, _, start_w, start_a, start_c, end = sections(shape)
+    n_rows, n_blocks, n_outputs = len(rows), shape.n_blocks, shape.n_outputs
+    n_inputs_a = shape.n_projected_a + shape.n_features
+    n_inputs_c = shape.n_projected_c + shape.n_features
+    fill_inputs(work.inputs_a, X, rows, theta[start_a:start_c], shape.n_projected_a)
+    fill_inputs(work.inputs_c, X, rows, theta[start_c:end], shape.n_projected_c)
+    measure_distances(work.inputs_a, n_rows, work.inverse, work.offset, work.distance, n_inputs_a, n_blocks)
+    share_rows(work.distance, kept, kept_stride, work.share, n_rows, n_blocks)
+    size, page = n_blocks * (n_inputs_c + 1) * LANES, len(work.share)
+    for q in range(n_outputs):
+        weights = theta[start_w + q * size : start_w + (q + 1) * size]
+        output = work.output[q * page : (q + 1) * page]
+        apply_consequents(work.inputs_c, n_rows, weights, output, n_inputs_c, n_blocks)
+        for i in range(n_rows):
+            value = splat(0.0)
+            for v in range(i * n_blocks * LANES, (i + 1) * n_blocks * LANES, LANES):
+                value = fma(load(work.share, v), load(output, v), value)
+            work.value[i * n_outputs + q] = lanes_sum(value)
+
+
+@_compiled
+def predict_rows(theta, shape, work, X, prediction, share):
+    """Fill `prediction` (n_rows, n_outputs) and, unless it has no rows, `share` (n_rows, n_rules)."""
+    invert_widths(theta, shape, work)
+    for start in range(0, len(X), BLOCK_ROWS):
+        rows = np.arange(start, min(start + BLOCK_ROWS, len(X)))
+        forward(theta, shape, work, X, rows, work.every_rule, 0)
+        for i in range(len(rows)):
+            for q in range(shape.n_outputs):
+                prediction[start + i, q] = work.value[i * shape.n_outputs + q]
+            for r in range(shape.n_rules if len(share) else 0):
+                share[start + i, r] = work.share[i * shape.n_blocks * LANES + r]
+
+
+@_compiled
+def weighted_rmse(theta, shape, work, X, y, weight):
+    """Return the root of the weighted mean squared error over rows and outputs, with all rules."""
+    invert_widths(theta, shape, work)
+    square = 0.0
+    for start in range(0, len(X), BLOCK_ROWS):
+        rows = np.arange(start, min(start + BLOCK_ROWS, len(X)))
+        forward(theta, shape, work, X, rows, work.every_rule, 0)
+        for i in range(len(rows)):
+            for q in range(shape.n_outputs):
+                square += weight[start + i] * (work.value[i * shape.n_outputs + q] - y[start + i, q]) ** 2
+    return math.sqrt(square / (weight.sum() * shape.n_outputs))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Backward: the gradient of the batch's loss
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@_compiled
+def measure_errors(shape, work, rows, y, weight):
+    """Set `error` and `pull` from the predictions of a batch; return its weighted squared error and weight."""
+    n_rows, n_outputs, stride = len(rows), shape.n_outputs, shape.n_blocks * LANES
+    page, square, total = len(work.share), 0.0, 0.0
+    for i in range(n_rows):
+        row = rows[i]
+        total += weight[row]
+        for q in range(n_outputs):
+            difference = work.value[i * n_outputs + q] - y[row, q]
+            work.error[i * n_outputs + q] = weight[row] * difference
+            square += weight[row] * difference * difference
+        for v in range(i * stride, (i + 1) * stride, LANES):
+            pull = splat(0.0)
+            for q in range(n_outputs):
+                departure = load(work.output, q * page + v) - work.value[i * n_outputs + q]
+                pull = fma(departure, work.error[i * n_outputs + q], pull)
+            store(work.pull, v, pull * load(work.share, v))
+    padded = -(-n_rows // ROW_TILE) * ROW_TILE
+    work.error[n_rows * n_outputs : padded * n_outputs] = 0.0
+    work.pull[n_rows * stride : padded * stride] = 0.0
+    work.share[n_rows * stride : padded * stride] = 0.0
+    return square, total * n_outputs
+
+
+@_compiled
+def differentiate_sets(inputs, n_rows, inverse, offset, pull, grad_c, grad_s, n_inputs, n_blocks):
+    """Set the gradients of centers and widths."""
+    stride = n_blocks * LANES
+    for block in range(n_blocks):
+        start = block * n_inputs * LANES
+        grad_c[start : start + n_inputs * LANES] = 0.0
+        grad_s[start : start + n_inputs * LANES] = 0.0
+        for i in range(0, n_rows, ROW_TILE):
+            a, b, c, d = i * n_inputs, (i + 1) * n_inputs, (i + 2) * n_inputs, (i + 3) * n_inputs
+            at = i * stride + block * LANES
+            pa, pb = load(pull, at), load(pull, at + stride)
+            pc, pd = load(pull, at + 2 * stride), load(pull, at + 3 * stride)
+            for k in range(n_inputs):
+                here = start + k * LANES
+                s, t = load(inverse, here), load(offset, here)
+                da, db = fma(inputs[a + k], s, t), fma(inputs[b + k], s, t)
+                dc, dd = fma(inputs[c + k], s, t), fma(inputs[d + k], s, t)
+                ua, ub, uc, ud = pa * da, pb * db, pc * dc, pd * dd
+                store(grad_c, here, load(grad_c, here) + ((ua + ub) + (uc + ud)))
+                store(grad_s, here, fma(ud, dd, fma(uc, dc, fma(ub, db, fma(ua, da, load(grad_s, here))))))
+        for at in range(start, start + n_inputs * LANES, LANES):
+            store(grad_c, at, load(grad_c, at) * load(inverse, at))
+            store(grad_s, at, load(grad_s, at) * load(inverse, at))
+
+
+@_compiled
+def sum_outer(inputs, n_rows, rates, scale, n_scales, q, sums, n_inputs, n_blocks):
+    """Set `sums` to the sum over rows of rates x [1, inputs], each row times ``scale[row * n_scales + q]``."""
+    stride = n_blocks * LANES
+    for block in range(n_blocks):
+        start = block * (n_inputs + 1) * LANES
+        sums[start : start + (n_inputs + 1) * LANES] = 0.0
+        for i in range(0, n_rows, ROW_TILE):
+            a, b, c, d = i * n_inputs, (i + 1) * n_inputs, (i + 2) * n_inputs, (i + 3) * n_inputs
+            at, factor = i * stride + block * LANES, i * n_scales + q
+            ga, gb = load(rates, at) * scale[factor], load(rates, at + stride) * scale[factor + n_scales]
+            gc = load(rates, at + 2 * stride) * scale[factor + 2 * n_scales]
+            gd = load(rates, at + 3 * stride) * scale[factor + 3 * n_scales]
+            store(sums, start, load(sums, start) + ((ga + gb) + (gc + gd)))
+            for k in range(n_inputs):
+                here = start + (k + 1) * LANES
+                g = fma(inputs[b + k], gb, fma(inputs[a + k], ga, load(sums, here)))
+                store(sums, here, fma(inputs[d + k], gd, fma(inputs[c + k], gc, g)))
+
+
+@_compiled
+def differentiate_projection_a(shape, work, n_rows, grad):
+    """Set the gradient of the antecedents' projection: through the distances of the projected inputs."""
+    n_projected, n_features, stride = shape.n_projected_a, shape.n_features, shape.n_blocks * LANES
+    n_inputs = n_projected + n_features
+    grad[:] = 0.0
+    for i in range(n_rows):
+        for j in range(n_projected):
+            slope = splat(0.0)
+            for block in range(shape.n_blocks):
+                here = (block * n_inputs + j) * LANES
+                d = work.inputs_a[i * n_inputs + j] * load(work.inverse, here) + load(work.offset, here)
+                slope = slope + load(work.pull, i * stride + block * LANES) * d * load(work.inverse, here)
+            add_projection_row(
+                grad, work.inputs_a, i * n_inputs + n_projected, n_features, n_projected, j, -lanes_sum(slope)
+            )
+
+
+@_compiled
+def differentiate_projection_c(theta, shape, work, n_rows, grad):
+    """Set the gradient of the consequents' projection: through the slopes of the projected inputs."""
+    start_w = sections(shape)[2]
+    n_projected, n_features, stride = shape.n_projected_c, shape.n_features, shape.n_blocks * LANES
+    n_inputs = n_projected + n_features
+    grad[:] = 0.0
+    for i in range(n_rows):
+        for j in range(n_projected):
+            total = 0.0
+            for q in range(shape.n_outputs):
+                slope = splat(0.0)
+                for block in range(shape.n_blocks):
+                    here = start_w + ((q * shape.n_blocks + block) * (n_inputs + 1) + j + 1) * LANES
+                    slope = slope + load(work.share, i * stride + block * LANES) * load(theta, here)
+                total += work.error[i * shape.n_outputs + q] * lanes_sum(slope)
+            add_projection_row(grad, work.inputs_c, i * n_inputs + n_projected, n_features, n_projected, j, total)
+
+
+@_compiled
+def add_projection_row(grad, inputs, start, n_features, n_projected, j, slope):
+    """Add ``slope * [1, x]`` to column j of a projection's gradient."""
+    grad[j] += slope
+    for k in range(n_features):
+        grad[(k + 1) * n_projected + j] += slope * inputs[start + k]
+
+
+@_compiled
+def backward(theta, shape, work, n_rows, grad, l2, tied_sets, tied_projection):
+    """Set `grad` to the gradient of the batch's loss, penalty included, after `forward` and `measure_errors`."""
+    start_c, start_s, start_w, start_a, start_p, end = sections(shape)
+    n_inputs_a = shape.n_projected_a + shape.n_features
+    n_inputs_c = shape.n_projected_c + shape.n_features
+    grad_c, grad_s = grad[start_c:start_s], grad[start_s:start_w]
+    differentiate_sets(
+        work.inputs_a, n_rows, work.inverse, work.offset, work.pull, grad_c, grad_s, n_inputs_a, shape.n_blocks
+    )
+    size = shape.n_blocks * (n_inputs_c + 1) * LANES
+    for q in range(shape.n_outputs):
+        grad_w = grad[start_w + q * size : start_w + (q + 1) * size]
+        sum_outer(work.inputs_c, n_rows, work.share, work.error, shape.n_outputs, q, grad_w, n_inputs_c, shape.n_blocks)
+    for i in range(0, start_a - start_w, LANES):
+        if i % ((n_inputs_c + 1) * LANES) != 0:  # the bias is not penalised
+            store(grad, start_w + i, load(grad, start_w + i) + load(theta, start_w + i) * l2)
+    if shape.n_projected_a > 0:
+        differentiate_projection_a(shape, work, n_rows, grad[start_a:start_p])
+    if shape.n_projected_c > 0:
+        differentiate_projection_c(theta, shape, work, n_rows, grad[start_p:end])
+    if tied_projection:
+        for i in range(start_p - start_a):
+            grad[start_a + i] += grad[start_p + i]
+            grad[start_p + i] = grad[start_a + i]
+    if len(tied_sets) > 0:
+        sum_tied(grad_c, tied_sets)
+        sum_tied(grad_s, tied_sets)
+
+
+@_compiled
+def sum_tied(grad, group):
+    """Give every entry the sum of the gradients of its group; group -1 is no one's."""
+    total = np.zeros(len(grad))
+    for i in range(len(grad)):
+        if group[i] >= 0:
+            total[group[i]] += grad[i]
+    for i in range(len(grad)):
+        grad[i] = total[group[i]] if group[i] >= 0 else 0.0
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Update
+# ---------------------------------------------------------------------------------------------------------------------
+
+SGDM, ADAM, ADABOUND, ADABELIEF = 0, 1, 2, 3
+
+
+class Settings(NamedTuple):
+    """What the training loop needs to know, as scalars."""
+
+    rule: int  # SGDM, ADAM, ADABOUND or ADABELIEF
+    beta1: float
+    beta2: float
+    epsilon: float
+    learning_rate: float
+    powerball: float
+    l2: float
+    cosine: bool  # the rate falls to zero as half a cosine
+    averaging: float  # decay of the running mean of the parameters, 0 for none
+    width_floor: float
+    max_iter: int
+    tied_projection: bool
+
+
+@_compiled
+def apply_powerball(grad, exponent):
+    """Replace g by sign(g) |g|^exponent."""
+    if exponent == 0.5:
+        for i in range(0, len(grad), LANES):
+            g = load(grad, i)
+            store(grad, i, copy_sign(vector_sqrt(vector_abs(g)), g))
+    elif exponent != 1.0:
+        for i in range(len(grad)):
+            if grad[i] != 0.0:
+                grad[i] = math.copysign(abs(grad[i]) ** exponent, grad[i])
+
+
+@_compiled
+def update_parameters(theta, grad, mean, spread, t, rate, settings):
+    """Make step t (from 1) of the optimiser on all parameters; the equations are in `takagi.optimizers`."""
+    beta1, beta2, epsilon = settings.beta1, settings.beta2, settings.epsilon
+    correct1, correct2 = 1.0 / (1.0 - beta1**t), 1.0 / (1.0 - beta2**t)
+    lower = rate * (1.0 - 1.0 / ((1.0 - beta2) * t + 1.0))
+    upper = rate * (1.0 + 1.0 / ((1.0 - beta2) * t)) if beta2 < 1.0 else rate
+    for i in range(0, len(theta), LANES):
+        g, m, v = load(grad, i), load(mean, i), load(spread, i)
+        if settings.rule == SGDM:
+            m = m * beta1 + g
+            step = m * rate
+        else:
+            m = m * beta1 + g * (1.0 - beta1)
+            departure = g - m if settings.rule == ADABELIEF else g
+            v = v * beta2 + departure * departure * (1.0 - beta2)
+            scale = rate / (vector_sqrt(v * correct2) + epsilon)
+            if settings.rule == ADABOUND:
+                scale = vector_min(vector_max(scale, lower), upper)
+            step = m * correct1 * scale
+        store(mean, i, m)
+        store(spread, i, v)
+        store(theta, i, load(theta, i) - step)
+
+
+@_compiled
+def draw_batches(uniforms, order, batches):
+    """Draw rows without replacement, one batch per row of `uniforms`: the head of a Fisher-Yates shuffle of `order`."""
+    n = len(order)
+    for t in range(uniforms.shape[0]):
+        for i in range(uniforms.shape[1]):
+            j = i + int(uniforms[t, i] * (n - i))
+            order[i], order[j] = order[j], order[i]
+            batches[t, i] = order[i]
+
+
+@_compiled
+def spread_kept(keep, kept, n_rules, stride):
+    """Lay one batch's DropRule mask out in lanes; a row that lost all rules keeps all."""
+    for i in range(keep.shape[0]):
+        survivors = 0
+        for r in range(n_rules):
+            survivors += keep[i, r]
+        for r in range(n_rules):
+            kept[i * stride + r] = 1.0 if survivors == 0 or keep[i, r] else 0.0
+
+
+class State(NamedTuple):
+    """All that one iteration hands to the next."""
+
+    theta: np.ndarray
+    grad: np.ndarray
+    mean: np.ndarray  # first moment
+    spread: np.ndarray  # second moment
+    average: np.ndarray  # running mean of theta, not yet corrected for its start
+    candidate: np.ndarray  # what is validated: theta, or its running mean
+    best: np.ndarray
+    best_rmse: np.ndarray  # one entry
+    best_iter: np.ndarray  # one entry, from 1
+
+
+@_compiled
+def choose_candidate(state, decay, t):
+    """Set the parameters to validate: theta itself, or its running mean corrected for its start at zero."""
+    if decay == 0.0:
+        state.candidate[:] = state.theta
+        return
+    correction = 1.0 / (1.0 - decay**t)
+    for i in range(0, len(state.theta), LANES):
+        average = load(state.average, i) * decay + load(state.theta, i) * (1.0 - decay)
+        store(state.average, i, average)
+        store(state.candidate, i, average * correction)
+
+
+@_compiled
+def train_block(shape, settings, state, work, tied_sets, data, validation, batches, keep, first, history):
+    """Run iterations ``first + 1 .. first + len(batches)``; return how many were done before one was not finite.
+
+    `data` and `validation` are (X, y, weight); without validation rows the last iterate is the best. `keep` has no
+    entries where DropRule is off. `history` gets the batch's RMSE before and the validation RMSE after each update.
+    """
+    X, y, weight = data
+    X_val, y_val, weight_val = validation
+    start_s, start_w = sections(shape)[1:3]
+    stride = shape.n_blocks * LANES
+    for b in range(len(batches)):
+        t, rows = first + b + 1, batches[b]
+        invert_widths(state.theta, shape, work)
+        if len(keep) > 0:
+            spread_kept(keep[b], work.kept, shape.n_rules, stride)
+            forward(state.theta, shape, work, X, rows, work.kept, stride)
+        else:
+            forward(state.theta, shape, work, X, rows, work.every_rule, 0)
+        square, total = measure_errors(shape, work, rows, y, weight)
+        history[b, 0] = math.sqrt(square / total) if total > 0.0 else 0.0
+        backward(state.theta, shape, work, len(rows), state.grad, settings.l2, tied_sets, settings.tied_projection)
+        apply_powerball(state.grad, settings.powerball)
+        rate = settings.learning_rate
+        if settings.cosine:
+            rate *= 0.5 * (1.0 + math.cos(math.pi * (t - 1) / settings.max_iter))
+        update_parameters(state.theta, state.grad, state.mean, state.spread, t, rate, settings)
+        for i in range(start_s, start_w):
+            state.theta[i] = max(state.theta[i], settings.width_floor)
+        choose_candidate(state, settings.averaging, t)
+        if len(X_val) > 0:
+            history[b, 1] = weighted_rmse(state.candidate, shape, work, X_val, y_val, weight_val)
+        else:
+            history[b, 1] = -t if np.isfinite(history[b, 0]) else np.nan
+        improved = history[b, 1] < state.best_rmse[0]
+        if not np.isfinite(history[b, 1]) or (improved and not np.isfinite(state.candidate.sum())):
+            return b
+        if improved:
+            state.best_rmse[0], state.best_iter[0] = history[b, 1], t
+            state.best[:] = state.candidate
+    return len(batches)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Fuzzy c-means
+# ---------------------------------------------------------------------------------------------------------------------
+
+_EPSILON = 2.220446049250313e-16
+
+
+@_compiled
+def move_centers(X, weight, membership, m, sums, centers, work, n_blocks):
+    """Set `centers` (lanes) to the means of the rows weighted by ``weight * membership^m``."""
+    n_features, stride = X.shape[1], n_blocks * LANES
+    n_inputs, total = n_features, np.zeros(len(sums))
+    for start in range(0, len(X), BLOCK_ROWS):
+        n_rows = min(BLOCK_ROWS, len(X) - start)
+        padded = -(-n_rows // ROW_TILE) * ROW_TILE
+        work.inputs_a[: padded * n_inputs] = 0.0
+        work.share[: padded * stride] = 0.0
+        for i in range(n_rows):
+            work.inputs_a[i * n_inputs : (i + 1) * n_inputs] = X[start + i]
+            work.error[i] = weight[start + i]
+            for r in range(stride):
+                u = membership[start + i, r]
+                work.share[i * stride + r] = u * u if m == 2.0 else u**m
+        work.error[n_rows:padded] = 0.0
+        sum_outer(work.inputs_a, n_rows, work.share, work.error, 1, 0, sums, n_inputs, n_blocks)
+        total += sums
+    for block in range(n_blocks):
+        for k in range(n_features):
+            for lane in range(LANES):
+                mass = total[(block * (n_features + 1)) * LANES + lane]
+                value = total[(block * (n_features + 1) + k + 1) * LANES + lane]
+                centers[(block * n_features + k) * LANES + lane] = value / mass if mass > 0.0 else 0.0
+
+
+@_compiled
+def assign_memberships(X, weight, membership, m, n_clusters, work, n_blocks):
+    """Set `membership` from the distances to the centers in ``-work.offset``; return the objective before that."""
+    n_features, stride, objective = X.shape[1], n_blocks * LANES, 0.0
+    for start in range(0, len(X), BLOCK_ROWS):
+        n_rows = min(BLOCK_ROWS, len(X) - start)
+        for i in range(n_rows):
+            work.inputs_a[i * n_features : (i + 1) * n_features] = X[start + i]
+        measure_distances(work.inputs_a, n_rows, work.inverse, work.offset, work.distance, n_features, n_blocks)
+        for i in range(n_rows):
+            nearest, total = np.inf, 0.0
+            for r in range(n_clusters):
+                work.distance[i * stride + r] = max(work.distance[i * stride + r], _EPSILON**2)
+                nearest = min(nearest, work.distance[i * stride + r])
+            for r in range(n_clusters):
+                u, square = membership[start + i, r], work.distance[i * stride + r]
+                objective += weight[start + i] * square * (u * u if m == 2.0 else u**m)
+                ratio = nearest / square
+                membership[start + i, r] = ratio if m == 2.0 else ratio ** (1.0 / (m - 1.0))
+                total += membership[start + i, r]
+            for r in range(n_clusters):
+                membership[start + i, r] = max(membership[start + i, r] / total, _EPSILON)
+    return objective
+
+
+@_compiled
+def iterate_fuzzy_cmeans(X, weight, membership, m, tol, max_iter, n_clusters, work, objective):
+    """Alternate centers and memberships from the given memberships; return the number of iterations."""
+    n_blocks = membership.shape[1] // LANES
+    sums = np.empty(n_blocks * (X.shape[1] + 1) * LANES)
+    work.inverse[:] = 1.0
+    for t in range(max_iter):
+        move_centers(X, weight, membership, m, sums, work.offset, work, n_blocks)
+        for i in range(len(work.offset)):
+            work.offset[i] = -work.offset[i]
+        objective[t] = assign_memberships(X, weight, membership, m, n_clusters, work, n_blocks)
+        if t > 0 and abs(objective[t] - objective[t - 1]) < tol:
+            return t + 1
+    return max_iter
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The cache on disk
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def is_compiled():
+    """Tell whether the training kernel is in memory or in numba's cache on disk."""
+    if train_block.signatures:
+        return True
+    folder = train_block.stats.cache_path
+    return folder is not None and any(Path(folder).glob("kernels.train_block-*.nbi"))

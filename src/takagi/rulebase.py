@@ -1,0 +1,393 @@
+"""The rule base: the one noun that training, prediction, explanation and export share.
+
+A rule reads "IF a_1 is about c_1 +- s_1 and ... THEN y = w_0 + w_1 b_1 + ...". Its inputs are the features, or the
+features after a few affine combinations of them (projections).
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from takagi import kernels
+from takagi._typing import ArrayLike, BoolArray, FloatArray, IntArray
+
+_ROWS_PER_CALL = 16_384  # what one call of the kernel copies and predicts at a time
+
+
+@dataclass(frozen=True, eq=False)
+class RuleBase:
+    """A Takagi-Sugeno-Kang rule base with Gaussian sets and linear consequents, in the units of its inputs.
+
+    With antecedent inputs ``a`` and consequent inputs ``b`` of a row ``x``, each either ``x`` or ``[x P, x]``::
+
+        log f_r(x)  = -1/2 sum_m ((a_m - centers[r, m]) / widths[r, m])^2
+        share_r(x)  = softmax_r(log f_r(x))
+        y_o(x)      = sum_r share_r(x) (consequents[r, o, 0] + sum_m consequents[r, o, 1 + m] b_m)
+
+    A rule base is a value: its arrays are read-only, and changes return a new one.
+
+    Parameters
+    ----------
+    centers, widths : array of shape (n_rules, n_antecedent_inputs)
+        Gaussian sets; widths are standard deviations and positive.
+    consequents : array of shape (n_rules, n_outputs, n_consequent_inputs + 1)
+        Linear consequents, bias first.
+    antecedent_projection, consequent_projection : array of shape (n_features + 1, n_projections), optional
+        Affine combinations of the features, bias row first, put before the features.
+    tied_projection : bool, default=False
+        Whether both projections are one, and are trained as one.
+    sets : int array of shape (n_rules, n_antecedent_inputs), optional
+        Which of an input's shared sets each rule uses; None where every rule has sets of its own.
+    feature_names, output_names : sequence of str, optional
+        Names to print; ``x0, x1, ...`` and ``y`` (or ``y0, y1, ...``) by default.
+
+    Examples
+    --------
+    >>> from takagi import RuleBase
+    >>> rules = RuleBase(
+    ...     centers=[[0.0], [10.0]], widths=[[2.0], [2.0]], consequents=[[[0.0, 1.0]], [[5.0, 0.0]]],
+    ...     feature_names=["speed"], output_names=["force"])
+    >>> rules.predict([[0.0], [10.0]]).round(2)
+    array([0., 5.])
+    >>> print(rules)
+    Rule 1: IF speed is about 0 +- 2
+            THEN force = 1 speed
+    Rule 2: IF speed is about 10 +- 2
+            THEN force = 5
+    """
+
+    centers: FloatArray
+    widths: FloatArray
+    consequents: FloatArray
+    antecedent_projection: FloatArray | None = None
+    consequent_projection: FloatArray | None = None
+    tied_projection: bool = False
+    sets: IntArray | None = None
+    feature_names: tuple[str, ...] | None = None
+    output_names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("centers", "widths", "consequents", "antecedent_projection", "consequent_projection"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _freeze(getattr(self, name), float))
+        if self.sets is not None:
+            object.__setattr__(self, "sets", _freeze(self.sets, np.intp))
+        for name in ("feature_names", "output_names"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, tuple(str(word) for word in getattr(self, name)))
+        _check_shapes(self)
+        _check_values(self)
+
+    # -- sizes ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def n_rules(self) -> int:
+        """Number of rules."""
+        return self.centers.shape[0]
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        return self.consequents.shape[1]
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, without projections."""
+        return self.centers.shape[1] - _count_projections(self.antecedent_projection)
+
+    # -- what the rules say about rows -----------------------------------------------------------------------------------
+
+    def antecedent_inputs(self, X: ArrayLike) -> FloatArray:
+        """Return the inputs of the conditions, ``X`` or ``[X P, X]``."""
+        return _augment(self._rows(X), self.antecedent_projection)
+
+    def consequent_inputs(self, X: ArrayLike) -> FloatArray:
+        """Return the inputs of the consequents, ``X`` or ``[X P, X]``."""
+        return _augment(self._rows(X), self.consequent_projection)
+
+    def log_firing(self, X: ArrayLike) -> FloatArray:
+        """Return the logarithm of the firing levels, of shape (n_rows, n_rules)."""
+        inputs = self.antecedent_inputs(X)
+        out = np.empty((len(inputs), self.n_rules))
+        for r in range(self.n_rules):
+            out[:, r] = -0.5 * (((inputs - self.centers[r]) / self.widths[r]) ** 2).sum(axis=1)
+        return out
+
+    def firing_share(self, X: ArrayLike) -> FloatArray:
+        """Return the normalised firing levels, of shape (n_rows, n_rules); every row sums to 1."""
+        return self._evaluate(X, with_share=True)[1]
+
+    def rule_outputs(self, X: ArrayLike) -> FloatArray:
+        """Return each rule's own output, of shape (n_rows, n_rules, n_outputs)."""
+        inputs = self.consequent_inputs(X)
+        return np.einsum("nm,rom->nro", inputs, self.consequents[:, :, 1:]) + self.consequents[:, :, 0]
+
+    def predict(self, X: ArrayLike, n_threads: int = 1) -> FloatArray:
+        """Return predictions, of shape (n_rows,) for one output and (n_rows, n_outputs) for several.
+
+        Memory beside the result does not grow with the number of rows; `n_threads` of them share the work, and their
+        number does not change a bit of the result.
+        """
+        prediction = self._evaluate(X, n_threads=n_threads)[0]
+        return prediction[:, 0] if self.n_outputs == 1 else prediction
+
+    def _evaluate(self, X: ArrayLike, n_threads: int = 1, with_share: bool = False) -> tuple[FloatArray, FloatArray]:
+        rows = self._rows(X)
+        theta, shape = pack(self)
+        prediction = np.empty((len(rows), self.n_outputs))
+        share = np.empty((len(rows) if with_share else 0, self.n_rules))
+
+        def fill(start: int) -> None:
+            here = slice(start, start + _ROWS_PER_CALL)
+            block = np.array(rows[here], dtype=float, order="C")
+            work = kernels.make_work(shape, min(len(block), kernels.BLOCK_ROWS))
+            kernels.predict_rows(theta, shape, work, block, prediction[here], share[here])
+
+        starts = range(0, len(rows), _ROWS_PER_CALL)
+        if n_threads == 1 or len(starts) <= 1:
+            for start in starts:
+                fill(start)
+        else:
+            with ThreadPoolExecutor(n_threads) as pool:
+                list(pool.map(fill, starts))
+        return prediction, share
+
+    def _rows(self, X: ArrayLike) -> FloatArray:
+        rows = np.asarray(X)
+        if rows.ndim != 2 or rows.shape[1] != self.n_features:
+            raise ValueError(f"X must have shape (n_rows, {self.n_features}), got {rows.shape}.")
+        return rows
+
+    # -- new rule bases ----------------------------------------------------------------------------------------------------
+
+    def rescale(self, x_mean: FloatArray, x_scale: FloatArray, y_mean: FloatArray, y_scale: FloatArray) -> "RuleBase":
+        """Change units: return the rule base for ``x * x_scale + x_mean`` and ``y * y_scale + y_mean``.
+
+        The new rules say of the new numbers what these rules say of ``(x - x_mean) / x_scale``.
+        """
+        n_a, n_c = map(_count_projections, (self.antecedent_projection, self.consequent_projection))
+        centers, widths, consequents = self.centers.copy(), self.widths.copy(), self.consequents.copy()
+        centers[:, n_a:] = centers[:, n_a:] * x_scale + x_mean
+        widths[:, n_a:] *= x_scale
+        consequents[:, :, 1 + n_c :] /= x_scale
+        consequents[:, :, 0] -= consequents[:, :, 1 + n_c :] @ x_mean
+        consequents *= np.reshape(y_scale, (1, -1, 1))
+        consequents[:, :, 0] += y_mean
+        return replace(
+            self,
+            centers=centers,
+            widths=widths,
+            consequents=consequents,
+            antecedent_projection=_rescale_projection(self.antecedent_projection, x_mean, x_scale),
+            consequent_projection=_rescale_projection(self.consequent_projection, x_mean, x_scale),
+        )
+
+    def rename(
+        self, feature_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None
+    ) -> "RuleBase":
+        """Return the same rules with other names."""
+        return replace(
+            self,
+            feature_names=None if feature_names is None else tuple(feature_names),
+            output_names=None if output_names is None else tuple(output_names),
+        )
+
+    # -- text ----------------------------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        from_text = [_describe_rule(self, r) for r in range(self.n_rules)]
+        return "\n".join(from_text + _describe_projections(self))
+
+    def __repr__(self) -> str:
+        return f"RuleBase(n_rules={self.n_rules}, n_features={self.n_features}, n_outputs={self.n_outputs})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RuleBase):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def pack(rules: RuleBase) -> tuple[FloatArray, kernels.Shape]:
+    """Lay a rule base out as the kernels want it: one flat vector and its sizes."""
+    shape = kernels.Shape(
+        n_features=rules.n_features,
+        n_rules=rules.n_rules,
+        n_blocks=kernels.count_blocks(rules.n_rules),
+        n_outputs=rules.n_outputs,
+        n_projected_a=_count_projections(rules.antecedent_projection),
+        n_projected_c=_count_projections(rules.consequent_projection),
+    )
+    parts = [kernels.to_lanes(rules.centers), kernels.to_lanes(rules.widths, fill=1.0)]
+    parts += [kernels.to_lanes(rules.consequents[:, o]) for o in range(rules.n_outputs)]
+    parts += [p.ravel() for p in (rules.antecedent_projection, rules.consequent_projection) if p is not None]
+    flat = np.concatenate(parts)
+    return np.concatenate([flat, np.zeros(-len(flat) % kernels.LANES)]), shape
+
+
+def unpack(theta: FloatArray, rules: RuleBase) -> RuleBase:
+    """Return `rules` with the parameters of a flat vector made by `pack`."""
+    _, shape = pack(rules)
+    bounds = kernels.sections.py_func(shape)
+    n_inputs_a = shape.n_projected_a + shape.n_features
+    n_inputs_c = shape.n_projected_c + shape.n_features
+    centers, widths, weights, projection_a, projection_c = (
+        theta[a:b] for a, b in zip(bounds, bounds[1:], strict=False)
+    )
+    outputs = weights.reshape(shape.n_outputs, -1)
+    return replace(
+        rules,
+        centers=kernels.from_lanes(centers, shape.n_rules, n_inputs_a),
+        widths=kernels.from_lanes(widths, shape.n_rules, n_inputs_a),
+        consequents=np.stack([kernels.from_lanes(w, shape.n_rules, n_inputs_c + 1) for w in outputs], axis=1),
+        antecedent_projection=projection_a.reshape(-1, shape.n_projected_a) if shape.n_projected_a else None,
+        consequent_projection=projection_c.reshape(-1, shape.n_projected_c) if shape.n_projected_c else None,
+    )
+
+
+# -- parts of RuleBase -----------------------------------------------------------------------------------------------------
+
+
+def _freeze(values: ArrayLike, dtype: type) -> np.ndarray:
+    array = np.array(values, dtype=dtype, order="C")
+    array.flags.writeable = False
+    return array
+
+
+def _count_projections(projection: FloatArray | None) -> int:
+    return 0 if projection is None else projection.shape[1]
+
+
+def _augment(X: FloatArray, projection: FloatArray | None) -> FloatArray:
+    if projection is None:
+        return np.asarray(X, dtype=float)
+    return np.hstack([projection[0] + X @ projection[1:], X])
+
+
+def _rescale_projection(projection: FloatArray | None, mean: FloatArray, scale: FloatArray) -> FloatArray | None:
+    if projection is None:
+        return None
+    slopes = projection[1:] / np.reshape(scale, (-1, 1))
+    return np.vstack([projection[0] - mean @ slopes, slopes])
+
+
+def _check_shapes(rules: RuleBase) -> None:
+    centers, consequents = rules.centers, rules.consequents
+    if centers.ndim != 2 or centers.shape[0] < 1 or rules.widths.shape != centers.shape:
+        raise ValueError(
+            "centers and widths must be of one shape (n_rules, n_inputs) with at least one rule, "
+            f"got {centers.shape} and {rules.widths.shape}."
+        )
+    if consequents.ndim != 3 or consequents.shape[0] != len(centers) or consequents.shape[1] < 1:
+        raise ValueError(
+            f"consequents must have shape (n_rules, n_outputs, n_inputs + 1) with n_rules={len(centers)}, "
+            f"got {consequents.shape}."
+        )
+    expected = {"antecedent_projection": rules.n_features + 1, "consequent_projection": rules.n_features + 1}
+    for name, n_rows in expected.items():
+        projection = getattr(rules, name)
+        if projection is not None and (projection.ndim != 2 or len(projection) != n_rows):
+            raise ValueError(f"{name} must have n_features + 1 = {n_rows} rows, got shape {projection.shape}.")
+    n_inputs = rules.n_features + _count_projections(rules.consequent_projection)
+    if consequents.shape[2] != n_inputs + 1:
+        raise ValueError(
+            f"consequents must have {n_inputs + 1} numbers per rule and output (a bias and {n_inputs} slopes), "
+            f"got {consequents.shape[2]}."
+        )
+    for name, count in (("feature_names", rules.n_features), ("output_names", rules.n_outputs)):
+        if getattr(rules, name) is not None and len(getattr(rules, name)) != count:
+            raise ValueError(f"{name} must be {count} names, got {len(getattr(rules, name))}.")
+    if rules.sets is not None and rules.sets.shape != centers.shape:
+        raise ValueError(f"sets must have the shape of centers {centers.shape}, got {rules.sets.shape}.")
+
+
+def _check_values(rules: RuleBase) -> None:
+    for name in ("centers", "widths", "consequents", "antecedent_projection", "consequent_projection"):
+        if getattr(rules, name) is not None and not np.isfinite(getattr(rules, name)).all():
+            raise ValueError(f"{name} must be finite numbers, got NaN or infinity.")
+    if not (rules.widths > 0).all():
+        raise ValueError(f"widths must be positive, got {rules.widths.min()}.")
+    if rules.tied_projection and not np.array_equal(rules.antecedent_projection, rules.consequent_projection):  # type: ignore[arg-type]
+        raise ValueError("tied_projection=True needs two equal projections.")
+    if rules.sets is not None and not _is_tied(rules):
+        raise ValueError(
+            "rules that share a set (equal entries in a column of sets) must have equal centers and widths."
+        )
+
+
+def _is_tied(rules: RuleBase) -> BoolArray:
+    assert rules.sets is not None
+    first = [np.unique(column, return_index=True, return_inverse=True)[1:] for column in rules.sets.T]
+    leader = np.column_stack([index[inverse] for index, inverse in first])
+    along = [np.take_along_axis(values, leader, axis=0) for values in (rules.centers, rules.widths)]
+    return np.array_equal(along[0], rules.centers) and np.array_equal(along[1], rules.widths)  # type: ignore[return-value]
+
+
+# -- text ------------------------------------------------------------------------------------------------------------------
+
+_LINE = 80
+
+
+def format_number(value: float) -> str:
+    """Write a number with four significant digits, no trailing zeros and no minus zero."""
+    text = f"{value:.4g}"
+    return "0" if float(text) == 0 else text
+
+
+def input_names(rules: RuleBase, projection: FloatArray | None, prefix: str) -> list[str]:
+    """Name the inputs of conditions or consequents: projections, then features."""
+    features = rules.feature_names or tuple(f"x{m}" for m in range(rules.n_features))
+    return [f"{prefix}{j}" for j in range(_count_projections(projection))] + list(features)
+
+
+def _output_names(rules: RuleBase) -> tuple[str, ...]:
+    return rules.output_names or (("y",) if rules.n_outputs == 1 else tuple(f"y{o}" for o in range(rules.n_outputs)))
+
+
+def _formula(weights: FloatArray, names: Sequence[str]) -> list[str]:
+    """Return the terms of a linear formula, each with its sign; a zero weight is left out."""
+    terms = [(weights[0], "")] + [(w, f" {name}") for w, name in zip(weights[1:], names, strict=True)]
+    shown = [(w, name) for w, name in terms if format_number(w) != "0"] or [(0.0, "")]
+    words = [f"{'-' if w < 0 else '+'} {format_number(abs(w))}{name}" for w, name in shown]
+    return [words[0].replace("+ ", "").replace("- ", "-"), *words[1:]]
+
+
+def _wrap(head: str, words: Sequence[str], indent: str) -> str:
+    """Join words to lines of at most 80 characters, a word whole on one line."""
+    lines = [head]
+    for word in words:
+        if len(lines[-1]) + 1 + len(word) > _LINE and lines[-1].strip():
+            lines.append(indent)
+        lines[-1] += (" " if not lines[-1].endswith(" ") and lines[-1] else "") + word
+    return "\n".join(lines)
+
+
+def _describe_rule(rules: RuleBase, r: int) -> str:
+    pad = " " * len(f"Rule {r + 1}: ")
+    names = input_names(rules, rules.antecedent_projection, "p")
+    conditions = [
+        f"{name} is about {format_number(c)} +- {format_number(s)}"
+        for name, c, s in zip(names, rules.centers[r], rules.widths[r], strict=True)
+    ]
+    words = [conditions[0], *(f"and {condition}" for condition in conditions[1:])]
+    text = [_wrap(f"Rule {r + 1}: IF", words, pad + "   ")]
+    slopes = input_names(rules, rules.consequent_projection, "p" if rules.tied_projection else "q")
+    for name, weights in zip(_output_names(rules), rules.consequents[r], strict=True):
+        text.append(_wrap(f"{pad}THEN {name} =", _formula(weights, slopes), pad + "     "))
+    return "\n".join(text)
+
+
+def _describe_projections(rules: RuleBase) -> list[str]:
+    features = input_names(rules, None, "")
+    described = [("p", rules.antecedent_projection)]
+    if not rules.tied_projection:
+        described.append(("q", rules.consequent_projection))
+    return [
+        _wrap(f"where {prefix}{j} =", _formula(projection[:, j], features), " " * 6)
+        for prefix, projection in described
+        if projection is not None
+        for j in range(projection.shape[1])
+    ]
