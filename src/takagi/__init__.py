@@ -1,8 +1,9 @@
 """TSK (Takagi-Sugeno-Kang) fuzzy regression that is accurate, fast and readable."""
 
+from takagi.estimators import FuzzyCMeans, TSKRegressor
 from takagi.rulebase import RuleBase
 from takagi.training import TrainConfig, TrainResult, train
 
 __version__ = "0.1.0"
 
-__all__ = ["RuleBase", "TrainConfig", "TrainResult", "train"]
+__all__ = ["FuzzyCMeans", "RuleBase", "TSKRegressor", "TrainConfig", "TrainResult", "train"]

@@ -638,6 +638,7 @@ class Settings(NamedTuple):
     averaging: float  # decay of the running mean of the parameters, 0 for none
     width_floor: float
     max_iter: int
+    patience: int  # iterations without improvement before training ends, 0 for no end
     tied_projection: bool
 
 
@@ -730,7 +731,7 @@ def choose_candidate(state, decay, t):
 
 @_compiled
 def train_block(shape, settings, state, work, tied_sets, data, validation, batches, keep, first, history):
-    """Run iterations ``first + 1 .. first + len(batches)``; return how many were done before one was not finite.
+    """Run iterations ``first + 1 .. first + len(batches)``; return how many were done and whether all were finite.
 
     `data` and `validation` are (X, y, weight); without validation rows the last iterate is the best. `keep` has no
     entries where DropRule is off. `history` gets the batch's RMSE before and the validation RMSE after each update.
@@ -764,11 +765,13 @@ def train_block(shape, settings, state, work, tied_sets, data, validation, batch
             history[b, 1] = -t if np.isfinite(history[b, 0]) else np.nan
         improved = history[b, 1] < state.best_rmse[0]
         if not np.isfinite(history[b, 1]) or (improved and not np.isfinite(state.candidate.sum())):
-            return b
+            return b, False
         if improved:
             state.best_rmse[0], state.best_iter[0] = history[b, 1], t
             state.best[:] = state.candidate
-    return len(batches)
+        elif t - state.best_iter[0] == settings.patience:
+            return b + 1, True
+    return len(batches), True
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -831,8 +834,12 @@ def assign_memberships(X, weight, membership, m, n_clusters, work, n_blocks):
 
 
 @_compiled
-def iterate_fuzzy_cmeans(X, weight, membership, m, tol, max_iter, n_clusters, work, objective):
-    """Alternate centers and memberships from the given memberships; return the number of iterations."""
+def iterate_fuzzy_cmeans(X, weight, membership, m, tol, rtol, max_iter, n_clusters, work, objective):
+    """Alternate centers and memberships from the given memberships; return the number of iterations.
+
+    The end is reached when the objective changes by less than ``tol + rtol * objective``. It is measured between the two
+    halves of an iteration, and the memberships are updated once more than the centers, as in Matlab's ``fcm``.
+    """
     n_blocks = membership.shape[1] // LANES
     sums = np.empty(n_blocks * (X.shape[1] + 1) * LANES)
     work.inverse[:] = 1.0
@@ -841,9 +848,34 @@ def iterate_fuzzy_cmeans(X, weight, membership, m, tol, max_iter, n_clusters, wo
         for i in range(len(work.offset)):
             work.offset[i] = -work.offset[i]
         objective[t] = assign_memberships(X, weight, membership, m, n_clusters, work, n_blocks)
-        if t > 0 and abs(objective[t] - objective[t - 1]) < tol:
+        if t > 0 and abs(objective[t] - objective[t - 1]) < tol + rtol * objective[t]:
             return t + 1
     return max_iter
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Keys of rows
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@njit(inline="always")
+def mix_bits(word):
+    """Scramble 64 bits (the finaliser of SplitMix64)."""
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
+
+
+@_compiled
+def key_rows(values, keys):
+    """Set two keys per row of whole numbers: one that does not depend on the order of the columns, and one that does."""
+    for i in range(values.shape[0]):
+        unordered, ordered = np.uint64(0), np.uint64(0)
+        for k in range(values.shape[1]):
+            word = mix_bits(np.uint64(values[i, k]) + np.uint64(0x9E3779B97F4A7C15))
+            unordered += word
+            ordered = mix_bits(ordered ^ word)
+        keys[i, 0], keys[i, 1] = unordered, ordered
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -172,7 +172,7 @@ class RuleBase:
         centers[:, n_a:] = centers[:, n_a:] * x_scale + x_mean
         widths[:, n_a:] *= x_scale
         consequents[:, :, 1 + n_c :] /= x_scale
-        consequents[:, :, 0] -= consequents[:, :, 1 + n_c :] @ x_mean
+        consequents[:, :, 0] -= np.einsum("rom,m->ro", consequents[:, :, 1 + n_c :], x_mean)
         consequents *= np.reshape(y_scale, (1, -1, 1))
         consequents[:, :, 0] += y_mean
         return replace(
@@ -271,7 +271,7 @@ def _rescale_projection(projection: FloatArray | None, mean: FloatArray, scale: 
     if projection is None:
         return None
     slopes = projection[1:] / np.reshape(scale, (-1, 1))
-    return np.vstack([projection[0] - mean @ slopes, slopes])
+    return np.vstack([projection[0] - np.einsum("m,mj->j", mean, slopes), slopes])
 
 
 def _check_shapes(rules: RuleBase) -> None:

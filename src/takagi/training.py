@@ -194,12 +194,11 @@ def _run_blocks(run: "_Run", source: "_Draws | _Recorded", callback: Callback | 
     try:
         while run.n_iter < source.n_iter:
             batches, keep = source.next_block(run.n_iter)
-            if not run.advance(batches, keep):
-                return "diverged"
-            if callback is not None and callback(run.progress()) is True:
+            ended = run.advance(batches, keep)
+            if callback is not None and run.n_iter and callback(run.progress()) is True:
                 return "callback"
-            if run.has_stalled():
-                return "no_change"
+            if ended:
+                return ended
     except KeyboardInterrupt:
         if not run.state.best_iter[0]:
             raise
@@ -234,28 +233,35 @@ class _Run:
             return np.nan
         return kernels.weighted_rmse(self.state.theta, self.shape, self.work, *self.validation)
 
-    def advance(self, batches: IntArray, keep: BoolArray) -> bool:
-        """Run one block; return False when numbers stopped being finite."""
+    def advance(self, batches: IntArray, keep: BoolArray) -> str:
+        """Run one block; return why training ended with it, or nothing."""
         self._make_room(batches.shape[1])
         history = np.empty((len(batches), 2))
-        done = kernels.train_block(
-            self.shape, self.settings, self.state, self.work, self.tied_sets,
-            self.training, self.validation, batches, keep, self.n_iter, history,
-        )  # fmt: skip
+        done, finite = kernels.train_block(
+            self.shape,
+            self.settings,
+            self.state,
+            self.work,
+            self.tied_sets,
+            self.training,
+            self.validation,
+            batches,
+            keep,
+            self.n_iter,
+            history,
+        )
         self.blocks.append(history[:done])
         self.n_iter += done
-        return done == len(batches)
+        if not finite:
+            return "diverged"
+        return "no_change" if done < len(batches) else ""
 
     def _make_room(self, batch_size: int) -> None:
         if batch_size * self.shape.n_outputs > len(self.work.value):
             self.work = kernels.make_work(self.shape, batch_size)
 
-    def has_stalled(self) -> bool:
-        patience = self.config.n_iter_no_change
-        return patience is not None and self.n_iter - int(self.state.best_iter[0]) >= patience
-
     def progress(self) -> Progress:
-        last = self.blocks[-1][-1]
+        last = np.concatenate(self.blocks[-2:])[-1]
         best_iter, best_rmse = int(self.state.best_iter[0]), float(self.state.best_rmse[0])
         if not len(self.validation[0]):
             last, best_rmse = (last[0], np.nan), np.nan
@@ -351,6 +357,7 @@ def _settings(config: TrainConfig, rules: RuleBase) -> kernels.Settings:
         averaging=float(config.averaging),
         width_floor=float(floor),
         max_iter=int(config.max_iter),
+        patience=config.n_iter_no_change or 0,
         tied_projection=bool(rules.tied_projection),
     )
 

@@ -1,0 +1,17 @@
+"""The wording of errors that several modules raise."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def unknown_name(what: str, name: object, known: Iterable[str]) -> ValueError:
+    """Return an error that names the nearest known name and lists all of them.
+
+    >>> unknown_name("optimizer", "adma", ["sgdm", "adam"])
+    ValueError("optimizer 'adma' is unknown, did you mean 'adam'? Known are 'sgdm', 'adam'.")
+    """
+    known = list(known)
+    lowered = {word.lower(): word for word in known}
+    near = get_close_matches(str(name).lower(), lowered, n=1, cutoff=0.5)
+    hint = f", did you mean {lowered[near[0]]!r}?" if near else "."
+    return ValueError(f"{what} {name!r} is unknown{hint} Known are {', '.join(map(repr, known))}.")

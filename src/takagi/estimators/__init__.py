@@ -1,0 +1,6 @@
+"""Estimators with scikit-learn's interface."""
+
+from takagi.estimators._fuzzy_cmeans import FuzzyCMeans
+from takagi.estimators._regressor import TSKRegressor
+
+__all__ = ["FuzzyCMeans", "TSKRegressor"]

@@ -1,0 +1,152 @@
+"""Fuzzy c-means (Bezdek, 1981): the paper's initialisation."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from takagi import kernels
+from takagi._typing import FloatArray
+from takagi.initializers._base import limit_rules, rules_from_clusters
+from takagi.rulebase import RuleBase
+
+
+def fuzzy_cmeans(
+    X: FloatArray,
+    memberships: FloatArray,
+    *,
+    m: float = 2.0,
+    tol: float = 1e-3,
+    rtol: float = 0.0,
+    max_iter: int = 100,
+    sample_weight: FloatArray | None = None,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Cluster rows from given memberships.
+
+    Minimises ``sum_nr u_nr^m |x_n - c_r|^2`` by turns: ``c_r`` is the mean of the rows weighted by ``u_nr^m``, then
+    ``u_nr`` is proportional to ``|x_n - c_r|^(-2 / (m - 1))``.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_features)
+    memberships : array of shape (n_rows, n_clusters)
+        Where to start; rows sum to 1.
+    m : float, default=2
+        Fuzzifier, above 1.
+    tol, rtol : float, default=1e-3 and 0
+        The end is reached when the objective changes by less than ``tol + rtol * objective``.
+    max_iter : int, default=100
+    sample_weight : array of shape (n_rows,), optional
+
+    Returns
+    -------
+    centers : ndarray of shape (n_clusters, n_features)
+    memberships : ndarray of shape (n_rows, n_clusters)
+        Updated once more than the centers.
+    objective : ndarray of shape (n_iter,)
+        With the memberships before and the centers after their update.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from takagi.initializers import fuzzy_cmeans
+    >>> X = np.array([[0.0], [0.1], [5.0], [5.1]])
+    >>> centers, memberships, objective = fuzzy_cmeans(X, np.array([[0.6, 0.4]] * 2 + [[0.4, 0.6]] * 2))
+    >>> centers.round(2)
+    array([[0.05],
+           [5.05]])
+    """
+    n_rows, n_clusters = memberships.shape
+    padded = np.zeros((n_rows, kernels.count_blocks(n_clusters) * kernels.LANES))
+    padded[:, :n_clusters] = memberships
+    shape = kernels.Shape(X.shape[1], n_clusters, kernels.count_blocks(n_clusters), 1, 0, 0)
+    work = kernels.make_work(shape, kernels.BLOCK_ROWS)
+    weight = np.ones(n_rows) if sample_weight is None else np.array(sample_weight, dtype=float)
+    objective = np.empty(max_iter)
+    rows = np.array(X, dtype=float, order="C")
+    n_iter = kernels.iterate_fuzzy_cmeans(
+        rows, weight, padded, float(m), float(tol), float(rtol), max_iter, n_clusters, work, objective
+    )
+    centers = -kernels.from_lanes(work.offset, n_clusters, X.shape[1])
+    return centers, padded[:, :n_clusters].copy(), objective[:n_iter].copy()
+
+
+def measure_memberships(X: FloatArray, centers: FloatArray, m: float) -> FloatArray:
+    """Return the memberships, of shape (n_rows, n_clusters), of rows in clusters with given centers."""
+    n_clusters = len(centers)
+    shape = kernels.Shape(X.shape[1], n_clusters, kernels.count_blocks(n_clusters), 1, 0, 0)
+    work = kernels.make_work(shape, kernels.BLOCK_ROWS)
+    work.inverse[:] = 1.0
+    work.offset[:] = -kernels.to_lanes(centers)
+    memberships = np.zeros((len(X), shape.n_blocks * kernels.LANES))
+    rows = np.array(X, dtype=float, order="C")
+    kernels.assign_memberships(rows, np.ones(len(X)), memberships, float(m), n_clusters, work, shape.n_blocks)
+    return memberships[:, :n_clusters].copy()
+
+
+def draw_memberships(n_rows: int, n_clusters: int, rng: np.random.Generator) -> FloatArray:
+    """Return random memberships whose rows sum to 1."""
+    memberships = rng.random((n_rows, n_clusters))
+    return memberships / memberships.sum(axis=1, keepdims=True)
+
+
+def count_distinct(centers: FloatArray, X: FloatArray) -> int:
+    """Return how many centers remain when those within a thousandth of the data's spread count as one."""
+    reach = 1e-3 * np.sqrt(X.var(axis=0).sum())
+    distinct: list[FloatArray] = []
+    for center in centers:
+        if all(np.linalg.norm(center - other) > reach for other in distinct):
+            distinct.append(center)
+    return len(distinct)
+
+
+@dataclass(frozen=True)
+class FuzzyCMeansInitializer:
+    """Rules from fuzzy c-means, as in the paper.
+
+    Centers are the cluster centers, widths the standard deviations weighted by the memberships, biases the weighted
+    means of the target, and slopes zero.
+
+    Parameters
+    ----------
+    m : float, default=2
+        Fuzzifier. With many unstructured features, 2 puts all centers on one point; 1.1 to 1.5 does not.
+    tol : float, default=1e-3
+        Clustering ends when its objective changes by less.
+    max_iter : int, default=100
+    max_samples : int, default=10000
+        A larger training set is clustered by a random subset of so many rows, which the paper suggests.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from takagi.initializers import FuzzyCMeansInitializer
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 3))
+    >>> FuzzyCMeansInitializer(m=1.5).make_rules(X, X[:, :1], 4, rng)
+    RuleBase(n_rules=4, n_features=3, n_outputs=1)
+    """
+
+    m: float = 2.0
+    tol: float = 1e-3
+    max_iter: int = 100
+    max_samples: int = 10_000
+
+    def make_rules(
+        self,
+        X: FloatArray,
+        y: FloatArray,
+        n_rules: int,
+        rng: np.random.Generator,
+        sample_weight: FloatArray | None = None,
+    ) -> RuleBase:
+        """Return the initial rules."""
+        n_rules = limit_rules(n_rules, len(X))
+        if len(X) > self.max_samples:
+            rows = rng.choice(len(X), self.max_samples, replace=False)
+            X, y = X[rows], y[rows]
+            sample_weight = None if sample_weight is None else sample_weight[rows]
+        start = draw_memberships(len(X), n_rules, rng)
+        centers, memberships, _ = fuzzy_cmeans(
+            X, start, m=self.m, tol=self.tol, max_iter=self.max_iter, sample_weight=sample_weight
+        )
+        return rules_from_clusters(centers, memberships, X, y, sample_weight)
