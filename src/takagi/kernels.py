@@ -1,10 +1,9 @@
-"""Every compiled function of takagi, and the only import of numba.
+"""Every compiled function of takagi; beside `takagi.lanes` the only import of numba.
 
 Layout. Rules lie side by side in the lanes of vector registers: an array over rules and inputs is stored as
 ``(n_blocks, n_inputs, LANES)``, one block per eight rules, the last one filled up with rules that never fire
 (`to_lanes`, `from_lanes`). A row of a mini-batch meets one block at a time, so its parameters stay in the first-level
-cache, and four rows are taken together, so each parameter is loaded once for four rows. The `Lanes` type below makes
-one vector an ordinary value in compiled code; LLVM turns it into whatever registers the machine has.
+cache, and four rows are taken together, so each parameter is loaded once for four rows.
 
 All parameters of a rule base are one flat vector `theta` (centers, widths, consequents, projections: `sections`), and
 so are their gradients and the optimiser's moments; an update is one loop over them. Parameters that are tied (the
@@ -17,17 +16,29 @@ of the other rows. In log space such a row still has a nearest rule, and whereve
 """
 
 import math
-import operator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
-from numba.extending import intrinsic, lower_builtin, models, register_model
+from numba import njit
 
-LANES = 8
+from takagi.lanes import (
+    LANES,
+    copy_sign,
+    fma,
+    lanes_min,
+    lanes_sum,
+    load,
+    load_splat,
+    splat,
+    store,
+    vector_abs,
+    vector_exp,
+    vector_max,
+    vector_min,
+    vector_sqrt,
+)
+
 ROW_TILE = 4
 BLOCK_ROWS = 64
 
@@ -40,184 +51,9 @@ def _compiled(function):
     instruction, the code says `fma`.
     """
     try:
-        return njit(function, cache=True, nogil=True)
+        return njit(function, cache=True, nogil=True, error_model="numpy")
     except RuntimeError:  # numba found no folder to write to
-        return njit(function, nogil=True)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Lanes: eight doubles as one value
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-class _LanesType(types.Type):
-    def __init__(self) -> None:
-        super().__init__(name="Lanes")
-
-
-_lanes = _LanesType()
-_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
-_INTEGERS = ir.VectorType(ir.IntType(64), LANES)
-
-
-@register_model(_LanesType)
-class _LanesModel(models.PrimitiveModel):
-    def __init__(self, dmm, fe_type) -> None:
-        super().__init__(dmm, fe_type, _VECTOR)
-
-
-def _spread(builder, value):
-    """The same double in every lane; a vector is returned as it is."""
-    if value.type == _VECTOR:
-        return value
-    undefined = ir.Constant(_VECTOR, ir.Undefined)
-    single = builder.insert_element(undefined, value, ir.Constant(ir.IntType(32), 0))
-    return builder.shuffle_vector(single, undefined, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
-
-
-def _call(builder, name, *vectors):
-    """Call an LLVM intrinsic on vectors of one type."""
-    kind = vectors[0].type
-    name = f"llvm.{name}.v{kind.count}f64"
-    function = builder.module.globals.get(name)
-    if function is None:
-        function = ir.Function(builder.module, ir.FunctionType(kind, [kind] * len(vectors)), name)
-    return builder.call(function, vectors)
-
-
-def _define_operator(symbol, instruction):
-    """Make `symbol` work on two vectors, or on a vector and a double."""
-    operands = [(_lanes, _lanes), (_lanes, types.float64), (types.float64, _lanes)]
-
-    @infer_global(symbol)
-    class _Template(ConcreteTemplate):
-        cases = [signature(_lanes, *pair) for pair in operands]
-
-    def lower(context, builder, sig, args):
-        return getattr(builder, instruction)(_spread(builder, args[0]), _spread(builder, args[1]))
-
-    for pair in operands:
-        lower_builtin(symbol, *pair)(lower)
-
-
-for _symbol, _instruction in [("add", "fadd"), ("sub", "fsub"), ("mul", "fmul"), ("truediv", "fdiv")]:
-    _define_operator(getattr(operator, _symbol), _instruction)
-
-
-def _define_function(name, n_arguments):
-    """Make an LLVM intrinsic a compiled function of vectors; a double stands for itself in every lane."""
-
-    def emit(context, builder, sig, args):
-        return _call(builder, name, *(_spread(builder, value) for value in args))
-
-    return intrinsic(
-        (
-            lambda typingctx, a: (_lanes(a), emit),
-            lambda typingctx, a, b: (_lanes(a, b), emit),
-            lambda typingctx, a, b, c: (_lanes(a, b, c), emit),
-        )[n_arguments - 1]
-    )
-
-
-fma = _define_function("fma", 3)
-vector_min = _define_function("minnum", 2)
-vector_max = _define_function("maxnum", 2)
-copy_sign = _define_function("copysign", 2)
-vector_sqrt = _define_function("sqrt", 1)
-vector_abs = _define_function("fabs", 1)
-vector_rint = _define_function("rint", 1)
-
-
-@intrinsic
-def splat(typingctx, value):
-    """Return a vector of one double."""
-    return _lanes(types.float64), lambda context, builder, sig, args: _spread(builder, args[0])
-
-
-@intrinsic
-def power_of_two(typingctx, exponent):
-    """Return 2**exponent for whole numbers, by writing the bits of the exponent."""
-
-    def codegen(context, builder, sig, args):
-        bits = builder.add(builder.fptosi(args[0], _INTEGERS), ir.Constant(_INTEGERS, [1023] * LANES))
-        return builder.bitcast(builder.shl(bits, ir.Constant(_INTEGERS, [52] * LANES)), _VECTOR)
-
-    return _lanes(_lanes), codegen
-
-
-def _define_fold(combine):
-    """Make a compiled reduction of a vector to a double, by halves."""
-
-    def emit(builder, vector):
-        width = LANES
-        while width > 1:
-            width //= 2
-            half = [
-                ir.Constant(ir.VectorType(ir.IntType(32), width), list(range(start, start + width)))
-                for start in (0, width)
-            ]
-            vector = combine(builder, *(builder.shuffle_vector(vector, vector, mask) for mask in half))
-        return builder.extract_element(vector, ir.Constant(ir.IntType(32), 0))
-
-    @intrinsic
-    def fold(typingctx, a):
-        return types.float64(_lanes), lambda context, builder, sig, args: emit(builder, args[0])
-
-    return fold
-
-
-lanes_sum = _define_fold(lambda builder, a, b: builder.fadd(a, b))
-lanes_min = _define_fold(lambda builder, a, b: _call(builder, "minnum", a, b))
-
-
-def _vector_pointer(context, builder, array_type, array, index):
-    data = context.make_array(array_type)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [index]), _VECTOR.as_pointer())
-
-
-@intrinsic
-def load(typingctx, array, index):
-    """Return ``array[index : index + LANES]`` of a contiguous array as a vector."""
-
-    def codegen(context, builder, sig, args):
-        vector = builder.load(_vector_pointer(context, builder, sig.args[0], *args))
-        vector.align = 8
-        return vector
-
-    return _lanes(array, types.intp), codegen
-
-
-@intrinsic
-def store(typingctx, array, index, vector):
-    """Set ``array[index : index + LANES]`` of a contiguous array."""
-
-    def codegen(context, builder, sig, args):
-        instruction = builder.store(args[2], _vector_pointer(context, builder, sig.args[0], *args[:2]))
-        instruction.align = 8
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp, _lanes), codegen
-
-
-@njit(inline="always")
-def vector_exp(x):
-    """Compute exp of a vector to about one unit in the last place, for x in [-700, 700]."""
-    k = vector_rint(x * 1.4426950408889634)
-    f = fma(k, -1.42860682030941723212e-6, fma(k, -6.93145751953125e-1, x))
-    p = splat(1.0 / 479001600.0)
-    p = fma(p, f, 1.0 / 39916800.0)
-    p = fma(p, f, 1.0 / 3628800.0)
-    p = fma(p, f, 1.0 / 362880.0)
-    p = fma(p, f, 1.0 / 40320.0)
-    p = fma(p, f, 1.0 / 5040.0)
-    p = fma(p, f, 1.0 / 720.0)
-    p = fma(p, f, 1.0 / 120.0)
-    p = fma(p, f, 1.0 / 24.0)
-    p = fma(p, f, 1.0 / 6.0)
-    p = fma(p, f, 0.5)
-    p = fma(p, f, 1.0)
-    p = fma(p, f, 1.0)
-    return p * power_of_two(k)
+        return njit(function, nogil=True, error_model="numpy")
 
 
 def to_lanes(values, fill=0.0):
@@ -277,7 +113,8 @@ class Work(NamedTuple):
     value: np.ndarray  # (r, n_outputs) prediction
     error: np.ndarray  # (r, n_outputs) weighted error
     kept: np.ndarray  # (r, l) one for the rules that DropRule kept, else zero
-    every_rule: np.ndarray  # (l) one for rules, zero for the filling
+    every_rule: np.ndarray  # (r, l) one for rules, zero for the filling
+    rate: np.ndarray  # (r, l) weight of each row and rule in `sum_outer`
     inverse: np.ndarray  # like centers: 1 / width
     offset: np.ndarray  # like centers: -center / width
 
@@ -287,7 +124,7 @@ def make_work(shape, n_rows):
     rows = -(-n_rows // ROW_TILE) * ROW_TILE
     lanes = shape.n_blocks * LANES
     n_inputs_a = shape.n_projected_a + shape.n_features
-    every_rule = (np.arange(lanes) < shape.n_rules).astype(float)
+    every_rule = np.tile((np.arange(lanes) < shape.n_rules).astype(float), rows)
     return Work(
         inputs_a=np.zeros(rows * n_inputs_a),
         inputs_c=np.zeros(rows * (shape.n_projected_c + shape.n_features)),
@@ -299,6 +136,7 @@ def make_work(shape, n_rows):
         error=np.zeros(rows * shape.n_outputs),
         kept=np.zeros(rows * lanes),
         every_rule=every_rule,
+        rate=np.zeros(rows * lanes),
         inverse=np.zeros(shape.n_blocks * n_inputs_a * LANES),
         offset=np.zeros(shape.n_blocks * n_inputs_a * LANES),
     )
@@ -319,6 +157,19 @@ def invert_widths(theta, shape, work):
         store(work.offset, i, splat(0.0) - load(theta, start_c + i) * inverse)
 
 
+@njit(inline="always")
+def fill_tile(n_rows):
+    """Return the number of rows with those that fill up the last tile."""
+    return (n_rows + ROW_TILE - 1) // ROW_TILE * ROW_TILE
+
+
+@njit(inline="always")
+def clear(array, start, end):
+    """Set a part of an array, whole vectors long, to zero."""
+    for i in range(start, end, LANES):
+        store(array, i, 0.0)
+
+
 @_compiled
 def fill_inputs(inputs, X, rows, projection, n_projected):
     """Set `inputs` to [X P, X] for the given rows of X, and to zeros for the filling of the last tile."""
@@ -333,7 +184,8 @@ def fill_inputs(inputs, X, rows, projection, n_projected):
             inputs[start + j] = total
         for k in range(n_features):
             inputs[start + n_projected + k] = X[row, k]
-    inputs[len(rows) * n_inputs : -(-len(rows) // ROW_TILE) * ROW_TILE * n_inputs] = 0.0
+    for i in range(len(rows) * n_inputs, fill_tile(len(rows)) * n_inputs):
+        inputs[i] = 0.0
 
 
 @_compiled
@@ -347,8 +199,8 @@ def measure_distances(inputs, n_rows, inverse, offset, distance, n_inputs, n_blo
             za = zb = zc = zd = splat(0.0)
             for k in range(n_inputs):
                 s, t = load(inverse, start + k * LANES), load(offset, start + k * LANES)
-                da, db = fma(inputs[a + k], s, t), fma(inputs[b + k], s, t)
-                dc, dd = fma(inputs[c + k], s, t), fma(inputs[d + k], s, t)
+                da, db = fma(load_splat(inputs, a + k), s, t), fma(load_splat(inputs, b + k), s, t)
+                dc, dd = fma(load_splat(inputs, c + k), s, t), fma(load_splat(inputs, d + k), s, t)
                 za, zb, zc, zd = fma(da, da, za), fma(db, db, zb), fma(dc, dc, zc), fma(dd, dd, zd)
             at = i * stride + block * LANES
             store(distance, at, za)
@@ -368,8 +220,8 @@ def apply_consequents(inputs, n_rows, weights, output, n_inputs, n_blocks):
             ya = yb = yc = yd = load(weights, start)
             for k in range(n_inputs):
                 w = load(weights, start + (k + 1) * LANES)
-                ya, yb = fma(inputs[a + k], w, ya), fma(inputs[b + k], w, yb)
-                yc, yd = fma(inputs[c + k], w, yc), fma(inputs[d + k], w, yd)
+                ya, yb = fma(load_splat(inputs, a + k), w, ya), fma(load_splat(inputs, b + k), w, yb)
+                yc, yd = fma(load_splat(inputs, c + k), w, yc), fma(load_splat(inputs, d + k), w, yd)
             at = i * stride + block * LANES
             store(output, at, ya)
             store(output, at + stride, yb)
@@ -378,7 +230,7 @@ def apply_consequents(inputs, n_rows, weights, output, n_inputs, n_blocks):
 
 
 @_compiled
-def share_rows(distance, kept, kept_stride, share, n_rows, n_blocks):
+def share_rows(distance, kept, share, n_rows, n_blocks):
     """Turn squared distances into shares of the kept rules, exp(-z/2) normalised.
 
     The nearest kept rule is subtracted first, so that at least one term is 1. No kept rule
@@ -386,26 +238,25 @@ def share_rows(distance, kept, kept_stride, share, n_rows, n_blocks):
     shares where every rule is that far away.
     """
     for i in range(n_rows):
-        at, mask = i * n_blocks * LANES, i * kept_stride
+        start, end = i * n_blocks * LANES, (i + 1) * n_blocks * LANES
         nearest = splat(1e301)
-        for v in range(0, n_blocks * LANES, LANES):
-            z = vector_min(load(distance, at + v), 1e300)
-            nearest = vector_min(nearest, z + (1.0 - load(kept, mask + v)) * 1e301)
+        for v in range(start, end, LANES):
+            z = vector_min(load(distance, v), 1e300)
+            nearest = vector_min(nearest, fma(1.0 - load(kept, v), 1e301, z))
         lowest = lanes_min(nearest)
         total = splat(0.0)
-        for v in range(0, n_blocks * LANES, LANES):
-            z = vector_min(load(distance, at + v), 1e300)
-            exponent = vector_min(vector_max((lowest - z) * 0.5, -650.0), 0.0)
-            f = vector_exp(exponent) * load(kept, mask + v)
-            store(share, at + v, f)
+        for v in range(start, end, LANES):
+            exponent = vector_max((lowest - vector_min(load(distance, v), 1e300)) * 0.5, -650.0)
+            f = vector_exp(vector_min(exponent, 0.0)) * load(kept, v)
+            store(share, v, f)
             total = total + f
         scale = 1.0 / lanes_sum(total)
-        for v in range(0, n_blocks * LANES, LANES):
-            store(share, at + v, load(share, at + v) * scale)
+        for v in range(start, end, LANES):
+            store(share, v, load(share, v) * scale)
 
 
 @_compiled
-def forward(theta, shape, work, X, rows, kept, kept_stride):
+def forward(theta, shape, work, X, rows, kept):
     """Compute shares, rule outputs and predictions of the given rows of X into `work`."""
     _, _, start_w, start_a, start_c, end = sections(shape)
     n_rows, n_blocks, n_outputs = len(rows), shape.n_blocks, shape.n_outputs
@@ -414,7 +265,7 @@ def forward(theta, shape, work, X, rows, kept, kept_stride):
     fill_inputs(work.inputs_a, X, rows, theta[start_a:start_c], shape.n_projected_a)
     fill_inputs(work.inputs_c, X, rows, theta[start_c:end], shape.n_projected_c)
     measure_distances(work.inputs_a, n_rows, work.inverse, work.offset, work.distance, n_inputs_a, n_blocks)
-    share_rows(work.distance, kept, kept_stride, work.share, n_rows, n_blocks)
+    share_rows(work.distance, kept, work.share, n_rows, n_blocks)
     size, page = n_blocks * (n_inputs_c + 1) * LANES, len(work.share)
     for q in range(n_outputs):
         weights = theta[start_w + q * size : start_w + (q + 1) * size]
@@ -433,7 +284,7 @@ def predict_rows(theta, shape, work, X, prediction, share):
     invert_widths(theta, shape, work)
     for start in range(0, len(X), BLOCK_ROWS):
         rows = np.arange(start, min(start + BLOCK_ROWS, len(X)))
-        forward(theta, shape, work, X, rows, work.every_rule, 0)
+        forward(theta, shape, work, X, rows, work.every_rule)
         for i in range(len(rows)):
             for q in range(shape.n_outputs):
                 prediction[start + i, q] = work.value[i * shape.n_outputs + q]
@@ -445,14 +296,15 @@ def predict_rows(theta, shape, work, X, prediction, share):
 def weighted_rmse(theta, shape, work, X, y, weight):
     """Return the root of the weighted mean squared error over rows and outputs, with all rules."""
     invert_widths(theta, shape, work)
-    square = 0.0
+    square, total = 0.0, 0.0
     for start in range(0, len(X), BLOCK_ROWS):
         rows = np.arange(start, min(start + BLOCK_ROWS, len(X)))
-        forward(theta, shape, work, X, rows, work.every_rule, 0)
+        forward(theta, shape, work, X, rows, work.every_rule)
         for i in range(len(rows)):
+            total += weight[start + i] * shape.n_outputs
             for q in range(shape.n_outputs):
                 square += weight[start + i] * (work.value[i * shape.n_outputs + q] - y[start + i, q]) ** 2
-    return math.sqrt(square / (weight.sum() * shape.n_outputs))
+    return math.sqrt(square / total)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -478,10 +330,7 @@ def measure_errors(shape, work, rows, y, weight):
                 departure = load(work.output, q * page + v) - work.value[i * n_outputs + q]
                 pull = fma(departure, work.error[i * n_outputs + q], pull)
             store(work.pull, v, pull * load(work.share, v))
-    padded = -(-n_rows // ROW_TILE) * ROW_TILE
-    work.error[n_rows * n_outputs : padded * n_outputs] = 0.0
-    work.pull[n_rows * stride : padded * stride] = 0.0
-    work.share[n_rows * stride : padded * stride] = 0.0
+    clear(work.pull, n_rows * stride, fill_tile(n_rows) * stride)
     return square, total * n_outputs
 
 
@@ -491,8 +340,8 @@ def differentiate_sets(inputs, n_rows, inverse, offset, pull, grad_c, grad_s, n_
     stride = n_blocks * LANES
     for block in range(n_blocks):
         start = block * n_inputs * LANES
-        grad_c[start : start + n_inputs * LANES] = 0.0
-        grad_s[start : start + n_inputs * LANES] = 0.0
+        clear(grad_c, start, start + n_inputs * LANES)
+        clear(grad_s, start, start + n_inputs * LANES)
         for i in range(0, n_rows, ROW_TILE):
             a, b, c, d = i * n_inputs, (i + 1) * n_inputs, (i + 2) * n_inputs, (i + 3) * n_inputs
             at = i * stride + block * LANES
@@ -501,8 +350,8 @@ def differentiate_sets(inputs, n_rows, inverse, offset, pull, grad_c, grad_s, n_
             for k in range(n_inputs):
                 here = start + k * LANES
                 s, t = load(inverse, here), load(offset, here)
-                da, db = fma(inputs[a + k], s, t), fma(inputs[b + k], s, t)
-                dc, dd = fma(inputs[c + k], s, t), fma(inputs[d + k], s, t)
+                da, db = fma(load_splat(inputs, a + k), s, t), fma(load_splat(inputs, b + k), s, t)
+                dc, dd = fma(load_splat(inputs, c + k), s, t), fma(load_splat(inputs, d + k), s, t)
                 ua, ub, uc, ud = pa * da, pb * db, pc * dc, pd * dd
                 store(grad_c, here, load(grad_c, here) + ((ua + ub) + (uc + ud)))
                 store(grad_s, here, fma(ud, dd, fma(uc, dc, fma(ub, db, fma(ua, da, load(grad_s, here))))))
@@ -512,23 +361,33 @@ def differentiate_sets(inputs, n_rows, inverse, offset, pull, grad_c, grad_s, n_
 
 
 @_compiled
-def sum_outer(inputs, n_rows, rates, scale, n_scales, q, sums, n_inputs, n_blocks):
-    """Set `sums` to the sum over rows of rates x [1, inputs], each row times ``scale[row * n_scales + q]``."""
+def sum_outer(inputs, n_rows, rate, sums, n_inputs, n_blocks):
+    """Set `sums` to the sum over rows of rate x [1, inputs]; the filling of the last tile must have rate zero."""
     stride = n_blocks * LANES
     for block in range(n_blocks):
         start = block * (n_inputs + 1) * LANES
-        sums[start : start + (n_inputs + 1) * LANES] = 0.0
+        clear(sums, start, start + (n_inputs + 1) * LANES)
         for i in range(0, n_rows, ROW_TILE):
             a, b, c, d = i * n_inputs, (i + 1) * n_inputs, (i + 2) * n_inputs, (i + 3) * n_inputs
-            at, factor = i * stride + block * LANES, i * n_scales + q
-            ga, gb = load(rates, at) * scale[factor], load(rates, at + stride) * scale[factor + n_scales]
-            gc = load(rates, at + 2 * stride) * scale[factor + 2 * n_scales]
-            gd = load(rates, at + 3 * stride) * scale[factor + 3 * n_scales]
+            at = i * stride + block * LANES
+            ga, gb = load(rate, at), load(rate, at + stride)
+            gc, gd = load(rate, at + 2 * stride), load(rate, at + 3 * stride)
             store(sums, start, load(sums, start) + ((ga + gb) + (gc + gd)))
             for k in range(n_inputs):
                 here = start + (k + 1) * LANES
-                g = fma(inputs[b + k], gb, fma(inputs[a + k], ga, load(sums, here)))
-                store(sums, here, fma(inputs[d + k], gd, fma(inputs[c + k], gc, g)))
+                g = fma(load_splat(inputs, b + k), gb, fma(load_splat(inputs, a + k), ga, load(sums, here)))
+                store(sums, here, fma(load_splat(inputs, d + k), gd, fma(load_splat(inputs, c + k), gc, g)))
+
+
+@_compiled
+def differentiate_consequents(shape, work, n_rows, q, grad):
+    """Set the gradient of the consequents of output q."""
+    stride = shape.n_blocks * LANES
+    for i in range(n_rows):
+        for v in range(i * stride, (i + 1) * stride, LANES):
+            store(work.rate, v, load(work.share, v) * work.error[i * shape.n_outputs + q])
+    clear(work.rate, n_rows * stride, fill_tile(n_rows) * stride)
+    sum_outer(work.inputs_c, n_rows, work.rate, grad, shape.n_projected_c + shape.n_features, shape.n_blocks)
 
 
 @_compiled
@@ -588,8 +447,7 @@ def backward(theta, shape, work, n_rows, grad, l2, tied_sets, tied_projection):
     )
     size = shape.n_blocks * (n_inputs_c + 1) * LANES
     for q in range(shape.n_outputs):
-        grad_w = grad[start_w + q * size : start_w + (q + 1) * size]
-        sum_outer(work.inputs_c, n_rows, work.share, work.error, shape.n_outputs, q, grad_w, n_inputs_c, shape.n_blocks)
+        differentiate_consequents(shape, work, n_rows, q, grad[start_w + q * size : start_w + (q + 1) * size])
     for i in range(0, start_a - start_w, LANES):
         if i % ((n_inputs_c + 1) * LANES) != 0:  # the bias is not penalised
             store(grad, start_w + i, load(grad, start_w + i) + load(theta, start_w + i) * l2)
@@ -716,11 +574,18 @@ class State(NamedTuple):
     best_iter: np.ndarray  # one entry, from 1
 
 
+@njit(inline="always")
+def copy_to(target, source):
+    """Copy one vector of parameters."""
+    for i in range(0, len(source), LANES):
+        store(target, i, load(source, i))
+
+
 @_compiled
 def choose_candidate(state, decay, t):
     """Set the parameters to validate: theta itself, or its running mean corrected for its start at zero."""
     if decay == 0.0:
-        state.candidate[:] = state.theta
+        copy_to(state.candidate, state.theta)
         return
     correction = 1.0 / (1.0 - decay**t)
     for i in range(0, len(state.theta), LANES):
@@ -745,9 +610,9 @@ def train_block(shape, settings, state, work, tied_sets, data, validation, batch
         invert_widths(state.theta, shape, work)
         if len(keep) > 0:
             spread_kept(keep[b], work.kept, shape.n_rules, stride)
-            forward(state.theta, shape, work, X, rows, work.kept, stride)
+            forward(state.theta, shape, work, X, rows, work.kept)
         else:
-            forward(state.theta, shape, work, X, rows, work.every_rule, 0)
+            forward(state.theta, shape, work, X, rows, work.every_rule)
         square, total = measure_errors(shape, work, rows, y, weight)
         history[b, 0] = math.sqrt(square / total) if total > 0.0 else 0.0
         backward(state.theta, shape, work, len(rows), state.grad, settings.l2, tied_sets, settings.tied_projection)
@@ -768,7 +633,7 @@ def train_block(shape, settings, state, work, tied_sets, data, validation, batch
             return b, False
         if improved:
             state.best_rmse[0], state.best_iter[0] = history[b, 1], t
-            state.best[:] = state.candidate
+            copy_to(state.best, state.candidate)
         elif t - state.best_iter[0] == settings.patience:
             return b + 1, True
     return len(batches), True
@@ -782,30 +647,45 @@ _EPSILON = 2.220446049250313e-16
 
 
 @_compiled
-def move_centers(X, weight, membership, m, sums, centers, work, n_blocks):
-    """Set `centers` (lanes) to the means of the rows weighted by ``weight * membership^m``."""
+def load_block(X, start, n_rows, inputs):
+    """Copy rows of X into the inputs of the conditions, zeros into the filling of the last tile."""
+    n_features = X.shape[1]
+    for i in range(n_rows):
+        for k in range(n_features):
+            inputs[i * n_features + k] = X[start + i, k]
+    for i in range(n_rows * n_features, fill_tile(n_rows) * n_features):
+        inputs[i] = 0.0
+
+
+@_compiled
+def move_centers(X, weight, membership, m, work, n_blocks):
+    """Set ``-work.offset`` to the centers: the means of the rows weighted by ``weight * membership^m``."""
     n_features, stride = X.shape[1], n_blocks * LANES
-    n_inputs, total = n_features, np.zeros(len(sums))
+    sums, total = np.empty(stride * (n_features + 1)), np.zeros(stride * (n_features + 1))
     for start in range(0, len(X), BLOCK_ROWS):
         n_rows = min(BLOCK_ROWS, len(X) - start)
-        padded = -(-n_rows // ROW_TILE) * ROW_TILE
-        work.inputs_a[: padded * n_inputs] = 0.0
-        work.share[: padded * stride] = 0.0
+        load_block(X, start, n_rows, work.inputs_a)
         for i in range(n_rows):
-            work.inputs_a[i * n_inputs : (i + 1) * n_inputs] = X[start + i]
-            work.error[i] = weight[start + i]
             for r in range(stride):
-                u = membership[start + i, r]
-                work.share[i * stride + r] = u * u if m == 2.0 else u**m
-        work.error[n_rows:padded] = 0.0
-        sum_outer(work.inputs_a, n_rows, work.share, work.error, 1, 0, sums, n_inputs, n_blocks)
-        total += sums
+                work.rate[i * stride + r] = weight[start + i] * power_of(membership[start + i, r], m)
+        clear(work.rate, n_rows * stride, fill_tile(n_rows) * stride)
+        sum_outer(work.inputs_a, n_rows, work.rate, sums, n_features, n_blocks)
+        for i in range(len(total)):
+            total[i] += sums[i]
     for block in range(n_blocks):
         for k in range(n_features):
             for lane in range(LANES):
-                mass = total[(block * (n_features + 1)) * LANES + lane]
+                mass = total[block * (n_features + 1) * LANES + lane]
                 value = total[(block * (n_features + 1) + k + 1) * LANES + lane]
-                centers[(block * n_features + k) * LANES + lane] = value / mass if mass > 0.0 else 0.0
+                work.offset[(block * n_features + k) * LANES + lane] = -value / mass if mass > 0.0 else 0.0
+
+
+@njit(inline="always")
+def power_of(base, exponent):
+    """Return base**exponent, quickly for the usual exponents."""
+    if exponent == 2.0:
+        return base * base
+    return base if exponent == 1.0 else base**exponent
 
 
 @_compiled
@@ -814,8 +694,7 @@ def assign_memberships(X, weight, membership, m, n_clusters, work, n_blocks):
     n_features, stride, objective = X.shape[1], n_blocks * LANES, 0.0
     for start in range(0, len(X), BLOCK_ROWS):
         n_rows = min(BLOCK_ROWS, len(X) - start)
-        for i in range(n_rows):
-            work.inputs_a[i * n_features : (i + 1) * n_features] = X[start + i]
+        load_block(X, start, n_rows, work.inputs_a)
         measure_distances(work.inputs_a, n_rows, work.inverse, work.offset, work.distance, n_features, n_blocks)
         for i in range(n_rows):
             nearest, total = np.inf, 0.0
@@ -823,10 +702,9 @@ def assign_memberships(X, weight, membership, m, n_clusters, work, n_blocks):
                 work.distance[i * stride + r] = max(work.distance[i * stride + r], _EPSILON**2)
                 nearest = min(nearest, work.distance[i * stride + r])
             for r in range(n_clusters):
-                u, square = membership[start + i, r], work.distance[i * stride + r]
-                objective += weight[start + i] * square * (u * u if m == 2.0 else u**m)
-                ratio = nearest / square
-                membership[start + i, r] = ratio if m == 2.0 else ratio ** (1.0 / (m - 1.0))
+                square = work.distance[i * stride + r]
+                objective += weight[start + i] * square * power_of(membership[start + i, r], m)
+                membership[start + i, r] = power_of(nearest / square, 1.0 / (m - 1.0))
                 total += membership[start + i, r]
             for r in range(n_clusters):
                 membership[start + i, r] = max(membership[start + i, r] / total, _EPSILON)
@@ -841,12 +719,10 @@ def iterate_fuzzy_cmeans(X, weight, membership, m, tol, rtol, max_iter, n_cluste
     halves of an iteration, and the memberships are updated once more than the centers, as in Matlab's ``fcm``.
     """
     n_blocks = membership.shape[1] // LANES
-    sums = np.empty(n_blocks * (X.shape[1] + 1) * LANES)
-    work.inverse[:] = 1.0
+    for i in range(len(work.inverse)):
+        work.inverse[i] = 1.0
     for t in range(max_iter):
-        move_centers(X, weight, membership, m, sums, work.offset, work, n_blocks)
-        for i in range(len(work.offset)):
-            work.offset[i] = -work.offset[i]
+        move_centers(X, weight, membership, m, work, n_blocks)
         objective[t] = assign_memberships(X, weight, membership, m, n_clusters, work, n_blocks)
         if t > 0 and abs(objective[t] - objective[t - 1]) < tol + rtol * objective[t]:
             return t + 1

@@ -301,8 +301,13 @@ class _Draws:
             batches[:] = self.order
         if self.keep_prob >= 1:
             return batches, np.empty((0, self.batch_size, self.n_rules), dtype=bool)
-        uniforms = self.rng.random((size, self.batch_size, self.n_rules), dtype=np.float32)  # type: ignore[union-attr]
-        return batches, uniforms <= np.float32(self.keep_prob)
+        return batches, self._draw_keep((size, self.batch_size, self.n_rules))
+
+    def _draw_keep(self, shape: tuple[int, int, int]) -> BoolArray:
+        """Draw masks from 32 bits per rule, which is twice as fast as from uniform numbers."""
+        n_masks = int(np.prod(shape))
+        words = self.rng.integers(2**64, size=-(-n_masks // 2), dtype=np.uint64).view(np.uint32)  # type: ignore[union-attr]
+        return (words[:n_masks] < np.uint32(self.keep_prob * 2**32)).reshape(shape)
 
 
 class _Recorded:
