@@ -12,7 +12,8 @@ gradient, hence stay equal.
 
 Firing levels are kept as squared distances and turned into shares by a softmax (`share_rows`). The authors' Matlab code
 multiplies memberships instead; where all of them underflow it leaves the row out of the gradient and predicts the mean
-of the other rows. In log space such a row still has a nearest rule, and wherever their number is finite ours is the same.
+of the other rows. In log space such a row still has a nearest rule, and wherever their number is finite ours is the
+same.
 """
 
 import math
@@ -715,8 +716,8 @@ def assign_memberships(X, weight, membership, m, n_clusters, work, n_blocks):
 def iterate_fuzzy_cmeans(X, weight, membership, m, tol, rtol, max_iter, n_clusters, work, objective):
     """Alternate centers and memberships from the given memberships; return the number of iterations.
 
-    The end is reached when the objective changes by less than ``tol + rtol * objective``. It is measured between the two
-    halves of an iteration, and the memberships are updated once more than the centers, as in Matlab's ``fcm``.
+    The end is reached when the objective changes by less than ``tol + rtol * objective``. It is measured between the
+    two halves of an iteration, and the memberships are updated once more than the centers, as in Matlab's ``fcm``.
     """
     n_blocks = membership.shape[1] // LANES
     for i in range(len(work.inverse)):
@@ -744,7 +745,7 @@ def mix_bits(word):
 
 @_compiled
 def key_rows(values, keys):
-    """Set two keys per row of whole numbers: one that does not depend on the order of the columns, and one that does."""
+    """Set two keys per row of whole numbers, the first of which does not depend on the order of the columns."""
     for i in range(values.shape[0]):
         unordered, ordered = np.uint64(0), np.uint64(0)
         for k in range(values.shape[1]):

@@ -7,6 +7,7 @@ features after a few affine combinations of them (projections).
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -97,7 +98,7 @@ class RuleBase:
         """Number of features, without projections."""
         return self.centers.shape[1] - _count_projections(self.antecedent_projection)
 
-    # -- what the rules say about rows -----------------------------------------------------------------------------------
+    # -- what the rules say about rows ---------------------------------------------------------------------------------
 
     def antecedent_inputs(self, X: ArrayLike) -> FloatArray:
         """Return the inputs of the conditions, ``X`` or ``[X P, X]``."""
@@ -160,7 +161,7 @@ class RuleBase:
             raise ValueError(f"X must have shape (n_rows, {self.n_features}), got {rows.shape}.")
         return rows
 
-    # -- new rule bases ----------------------------------------------------------------------------------------------------
+    # -- new rule bases ------------------------------------------------------------------------------------------------
 
     def rescale(self, x_mean: FloatArray, x_scale: FloatArray, y_mean: FloatArray, y_scale: FloatArray) -> "RuleBase":
         """Change units: return the rule base for ``x * x_scale + x_mean`` and ``y * y_scale + y_mean``.
@@ -234,9 +235,7 @@ def unpack(theta: FloatArray, rules: RuleBase) -> RuleBase:
     bounds = kernels.sections.py_func(shape)
     n_inputs_a = shape.n_projected_a + shape.n_features
     n_inputs_c = shape.n_projected_c + shape.n_features
-    centers, widths, weights, projection_a, projection_c = (
-        theta[a:b] for a, b in zip(bounds, bounds[1:], strict=False)
-    )
+    centers, widths, weights, projection_a, projection_c = (theta[a:b] for a, b in pairwise(bounds))
     outputs = weights.reshape(shape.n_outputs, -1)
     return replace(
         rules,
@@ -248,11 +247,11 @@ def unpack(theta: FloatArray, rules: RuleBase) -> RuleBase:
     )
 
 
-# -- parts of RuleBase -----------------------------------------------------------------------------------------------------
+# -- parts of RuleBase -------------------------------------------------------------------------------------------------
 
 
 def _freeze(values: ArrayLike, dtype: type) -> np.ndarray:
-    array = np.array(values, dtype=dtype, order="C")
+    array: np.ndarray = np.array(values, dtype=dtype, order="C")
     array.flags.writeable = False
     return array
 
@@ -326,7 +325,7 @@ def _is_tied(rules: RuleBase) -> BoolArray:
     return np.array_equal(along[0], rules.centers) and np.array_equal(along[1], rules.widths)  # type: ignore[return-value]
 
 
-# -- text ------------------------------------------------------------------------------------------------------------------
+# -- text --------------------------------------------------------------------------------------------------------------
 
 _LINE = 80
 

@@ -173,7 +173,8 @@ def train(
     >>> from takagi import RuleBase, TrainConfig, train
     >>> X = np.linspace(-1, 1, 40)[:, None]
     >>> start = RuleBase([[-1.0], [1.0]], [[0.5], [0.5]], np.zeros((2, 1, 2)))
-    >>> result = train(start, X, X[:, 0] ** 2, X, X[:, 0] ** 2, TrainConfig(max_iter=300), rng=np.random.default_rng(0))
+    >>> config = TrainConfig(learning_rate=0.03, keep_prob=1.0)
+    >>> result = train(start, X, X[:, 0] ** 2, X, X[:, 0] ** 2, config)
     >>> result.best_rmse < 0.1
     True
     """
@@ -218,8 +219,12 @@ class _Run:
         n_rows = max(min(config.batch_size, len(training[0])), kernels.BLOCK_ROWS)
         self.work = kernels.make_work(self.shape, n_rows)
         self.state = kernels.State(
-            theta,
-            *(np.zeros_like(theta) for _ in range(5)),
+            theta=theta,
+            grad=np.zeros_like(theta),
+            mean=np.zeros_like(theta),
+            spread=np.zeros_like(theta),
+            average=np.zeros_like(theta),
+            candidate=np.zeros_like(theta),
             best=theta.copy(),
             best_rmse=np.array([np.inf]),
             best_iter=np.zeros(1, dtype=np.intp),

@@ -93,8 +93,8 @@ def reject_missing(values: FloatArray, what: str, names: Sequence[str] | None, e
     where = f" in column {shown!r}" if what.startswith("X") else ""
     raise ValueError(
         f"{what} contains {kind}{where} (first in row {int(bad[:, column].argmax())}; {int(bad.sum())} such values in "
-        f"{int(bad.any(axis=0).sum())} column(s)). {estimator} takes finite numbers only (no NaN, no inf): drop these rows "
-        "or fill them in, for example with sklearn.impute.SimpleImputer."
+        f"{int(bad.any(axis=0).sum())} column(s)). {estimator} takes finite numbers only (no NaN, no inf): drop these "
+        "rows or fill them in, for example with sklearn.impute.SimpleImputer."
     )
 
 

@@ -147,8 +147,9 @@ class FuzzyCMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         n_distinct = count_distinct(self.cluster_centers_, X)
         if n_distinct < self.n_clusters:
             warnings.warn(
-                f"Only {n_distinct} of {self.n_clusters} centers are distinct: with m={self.m} and {X.shape[1]} features "
-                "the clusters cannot be told apart. Lower m (1.1 to 1.5), ask for fewer clusters, or reduce the features.",
+                f"Only {n_distinct} of {self.n_clusters} centers are distinct: with m={self.m} and {X.shape[1]} "
+                "features the clusters cannot be told apart. Lower m (1.1 to 1.5), ask for fewer clusters, or reduce "
+                "the features.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

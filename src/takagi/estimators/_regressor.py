@@ -62,8 +62,8 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     averaging : float, default=0.98
         Decay of a running mean of the parameters, which is then what is validated and kept; 0 for none.
     standardize : bool or "inputs", default=True
-        Train on inputs and target of zero mean and unit variance ("inputs": the target is centred only, as in the paper;
-        False: the inputs are taken as they are). The fitted rules are in the data's units in any case.
+        Train on inputs and target of zero mean and unit variance ("inputs": the target is centred only, as in the
+        paper; False: the inputs are taken as they are). The fitted rules are in the data's units in any case.
     validation_fraction : float, default=0.15
         Part of the rows held out to choose the best iterate, at most 2,000 rows; not used when `fit` gets `X_val`.
     n_iter_no_change : int, optional
@@ -94,8 +94,8 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     Notes
     -----
     When `fit` splits the rows itself, equal rows are one row with their weights added up, and rows are put in an order
-    of their own first. So a row does not train and validate at once, a weight of 3 equals three copies, and the order of
-    the rows does not matter. Rows given together with `X_val` are taken as they come, as in the paper.
+    of their own first. So a row does not train and validate at once, a weight of 3 equals three copies, and the order
+    of the rows does not matter. Rows given together with `X_val` are taken as they come, as in the paper.
 
     References
     ----------
@@ -365,8 +365,8 @@ def _keep_start_if_better(result: TrainResult, start: RuleBase) -> TrainResult:
     if result.best_iter and not result.best_rmse > result.start_rmse:
         if result.stopped == "diverged":
             warnings.warn(
-                f"Training diverged in iteration {result.n_iter + 1}; the rules of iteration {result.best_iter} are kept. "
-                "Lower learning_rate.",
+                f"Training diverged in iteration {result.n_iter + 1}; the rules of iteration {result.best_iter} are "
+                "kept. Lower learning_rate.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -384,8 +384,8 @@ def _tell_collapse(rules: RuleBase, X: FloatArray) -> None:
     n_distinct = count_distinct(rules.centers[:, -X.shape[1] :], X)
     if n_distinct < rules.n_rules:
         print(  # noqa: T201
-            f"[takagi] the {rules.n_rules} initial rules have {n_distinct} distinct centers; training tells them apart. "
-            "FuzzyCMeansInitializer(m=1.2) or init='kmeans' start apart."
+            f"[takagi] the {rules.n_rules} initial rules have {n_distinct} distinct centers; training tells them "
+            "apart. FuzzyCMeansInitializer(m=1.2) or init='kmeans' start apart."
         )
 
 

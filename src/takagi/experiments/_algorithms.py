@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from takagi._messages import unknown_name
-from takagi._typing import Table
+from takagi._typing import FloatArray, Table
 from takagi.estimators import TSKRegressor
 
 
@@ -45,14 +45,16 @@ class Algorithm:
     figures: tuple[str, ...] = ()
 
 
+_ALL_FIGURES = ("3", "4", "5", "6", "7", "8")
+
 _ROWS = (
-    Algorithm("RR", None, None, 1.0, figures=("3", "4", "5", "6", "7", "8")),
+    Algorithm("RR", None, None, 1.0, figures=_ALL_FIGURES),
     Algorithm("PCA-GP-RDA", "grid", "adabound", 1.0, pca=True, figures=("3", "4")),
     Algorithm("PCA-GP-RDpA", "grid", pca=True, figures=("3", "4")),
     Algorithm("PCA-FCM-RDA", "fcm", "adabound", 1.0, pca=True, figures=("3", "4")),
     Algorithm("PCA-FCM-RDpA", pca=True, figures=("3", "4")),
     Algorithm("FCM-RDA", "fcm", "adabound", 1.0, figures=("3", "4", "7")),
-    Algorithm("FCM-RDpA", figures=("3", "4", "5", "6", "7", "8")),
+    Algorithm("FCM-RDpA", figures=_ALL_FIGURES),
     Algorithm("RD-pAdaBound", optimizer="adabound", figures=("7",)),
     Algorithm("RD-SGDM", optimizer="sgdm", powerball=1.0, figures=("7",)),
     Algorithm("RD-pSGDM", optimizer="sgdm", figures=("7",)),
@@ -66,16 +68,30 @@ _ROWS = (
     Algorithm("FCM-RDpAx", projection="separate", figures=("8",)),
 )
 
-_OPTIMIZER_NAMES = {"adabelief": "AdaBelief", "adabound": "AdaBound", "adam": "Adam", "sgdm": "SGDM", None: "closed form"}
-_INPUTS = {None: ("X", "X"), "antecedent": ("[X' X]", "X"), "shared": ("[X'' X]", "[X'' X]")}
-_INPUTS["separate"] = ("[X' X]", "[X''' X]")
+_OPTIMIZER_NAMES = {
+    "adabelief": "AdaBelief",
+    "adabound": "AdaBound",
+    "adam": "Adam",
+    "sgdm": "SGDM",
+    None: "-",
+}
+_INPUTS = {
+    None: ("X", "X"),
+    "antecedent": ("[X' X]", "X"),
+    "shared": ("[X'' X]", "[X'' X]"),
+    "separate": ("[X' X]", "[X''' X]"),
+}
 
 
 class AlgorithmTable(dict[str, Algorithm]):
-    """Algorithms by name; printed, the table with the paper's columns."""
+    """Algorithms by name; printed, the table with the paper's columns.
+
+    Sets are shared between rules or each rule's own (independent); IF and THEN are the inputs of the antecedents and
+    consequents.
+    """
 
     def __str__(self) -> str:
-        columns = ("Algorithm", "PCA", "Sets", "Init", "Optimizer", "Powerball", "Antecedent", "Consequent", "Figures")
+        columns = ("Algorithm", "PCA", "Sets", "Init", "Optimizer", "Powerball", "IF", "THEN", "Figure")
         rows = [columns, *(_describe(algorithm) for algorithm in self.values())]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -86,7 +102,7 @@ class AlgorithmTable(dict[str, Algorithm]):
 
 def _describe(algorithm: Algorithm) -> tuple[str, ...]:
     inputs = _INPUTS[algorithm.projection]
-    kind = {"grid": "shared", None: "-"}.get(algorithm.init, "independent")
+    kind = {"grid": "shared", None: "-"}.get(algorithm.init, "own")
     init = {"grid": "GP", "fcm": "FCM", "kmeans": "kM", "random": "rand", None: "-"}[algorithm.init]
     return (
         algorithm.name,
@@ -97,7 +113,7 @@ def _describe(algorithm: Algorithm) -> tuple[str, ...]:
         "yes" if algorithm.powerball != 1.0 else "-",
         inputs[0] if algorithm.init else "-",
         inputs[1],
-        " ".join(algorithm.figures),
+        "3-8" if algorithm.figures == _ALL_FIGURES else " ".join(algorithm.figures),
     )
 
 
@@ -118,7 +134,7 @@ def list_algorithms() -> AlgorithmTable:
     >>> len(list_algorithms())
     18
     >>> print(str(list_algorithms()).splitlines()[0])
-    Algorithm     PCA  Sets         Init  Optimizer    Powerball  Antecedent  Consequent  Figures
+    Algorithm     PCA  Sets    Init  Optimizer  Powerball  IF       THEN      Figure
     """
     return ALGORITHMS
 
@@ -128,9 +144,9 @@ def paper_algorithm(
 ) -> TSKRegressor | Pipeline:
     """Return an algorithm of the paper, ready to fit, with the paper's settings.
 
-    1,000 iterations, learning rate 0.01, L2 0.05, DropRule 0.5, Powerball 0.5 (where there is Powerball), batches of 64;
-    constant learning rate, no averaging, and the target centred but not scaled. Inputs are z-scored, and the ones that
-    come from PCA are not scaled again.
+    1,000 iterations, learning rate 0.01, L2 0.05, DropRule 0.5, Powerball 0.5 (where there is Powerball), batches of
+    64; constant learning rate, no averaging, and the target centred but not scaled. Inputs are z-scored, and the
+    ones that come from PCA are not scaled again.
 
     Parameters
     ----------
@@ -147,8 +163,8 @@ def paper_algorithm(
 
     Notes
     -----
-    Where the authors' scripts slip, this follows the paper's text: PCA-FCM clusters until convergence (their script does
-    a single step), and random starts are drawn from [0, 1] (theirs from [-1, 1]).
+    Where the authors' scripts slip, this follows the paper's text: PCA-FCM clusters until convergence (their script
+    does a single step), and random starts are drawn from [0, 1] (theirs from [-1, 1]).
 
     Examples
     --------
@@ -209,5 +225,5 @@ class SampleScaler(StandardScaler):
         super().fit(X, y, sample_weight)
         n_rows = np.max(self.n_samples_seen_)
         if n_rows > 1:
-            self.scale_ = self.scale_ * np.sqrt(n_rows / (n_rows - 1))
+            self.scale_: FloatArray = self.scale_ * np.sqrt(n_rows / (n_rows - 1))
         return self

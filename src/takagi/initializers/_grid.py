@@ -48,9 +48,9 @@ class GridInitializer:
         if n_inputs * np.log2(self.n_sets) > 20 or self.n_sets**n_inputs != n_rules:
             n_components = max(1, round(np.log(n_rules) / np.log(max(self.n_sets, 2))))
             raise ValueError(
-                f"init='grid' makes n_sets ** n_features = {self.n_sets} ** {n_inputs} rules, but n_rules={n_rules}. Set "
-                f"n_rules to that number, reduce the features (PCA(n_components={n_components}) in a pipeline), or use "
-                "init='fcm', which makes any number of rules."
+                f"init='grid' makes n_sets ** n_features = {self.n_sets} ** {n_inputs} rules, but n_rules={n_rules}. "
+                f"Set n_rules to that number, reduce the features (PCA(n_components={n_components}) in a pipeline), or "
+                "use init='fcm', which makes any number of rules."
             )
         sets = np.arange(n_rules)[:, None] // self.n_sets ** np.arange(n_inputs) % self.n_sets
         grid = np.linspace(X.min(axis=0), X.max(axis=0), self.n_sets)

@@ -18,8 +18,8 @@ class KMeansInitializer:
     """Rules from k-means: the paper's kM.
 
     Centers are the cluster centers, widths the standard deviations of the members, biases the mean targets of the
-    members, and slopes zero. A cluster of one member has no deviation and gets the mean of all widths; the authors' code
-    takes the deviation across the features of that one row instead, which mixes units.
+    members, and slopes zero. A cluster of one member has no deviation and gets the mean of all widths; the authors'
+    code takes the deviation across the features of that one row instead, which mixes units.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """The four update rules of the paper's Table IV.
 
-Each acts on gradients ``g`` that have gone through Powerball, ``sign(g) |g|^gamma``; gamma is a setting of training and 1
-means plain gradients, so four rules give the paper's eight methods.
+Each acts on gradients ``g`` that have gone through Powerball, ``sign(g) |g|^gamma``; gamma is a setting of training and
+1 means plain gradients, so four rules give the paper's eight methods.
 """
 
 from dataclasses import dataclass
@@ -34,8 +34,9 @@ class SGDM:
 class Adam:
     """Adam (Kingma and Ba, 2015).
 
-    ``m_t = beta1 m_{t-1} + (1 - beta1) g_t``, ``v_t = beta2 v_{t-1} + (1 - beta2) g_t^2``; with ``m^ = m_t / (1 - beta1^t)``
-    and ``v^ = v_t / (1 - beta2^t)``, ``theta_t = theta_{t-1} - alpha m^ / (sqrt(v^) + epsilon)``.
+    ``m_t = beta1 m_{t-1} + (1 - beta1) g_t``, ``v_t = beta2 v_{t-1} + (1 - beta2) g_t^2``; with
+    ``m^ = m_t / (1 - beta1^t)`` and ``v^ = v_t / (1 - beta2^t)``,
+    ``theta_t = theta_{t-1} - alpha m^ / (sqrt(v^) + epsilon)``.
 
     Examples
     --------
@@ -57,8 +58,8 @@ class Adam:
 class AdaBound:
     """AdaBound (Luo et al., 2019): Adam with step sizes clipped to a range that closes in on alpha.
 
-    ``theta_t = theta_{t-1} - clip(alpha / (sqrt(v^) + epsilon), lower_t, upper_t) m^`` with ``m^`` and ``v^`` as in `Adam`,
-    ``lower_t = alpha (1 - 1 / ((1 - beta2) t + 1))`` and ``upper_t = alpha (1 + 1 / ((1 - beta2) t))``.
+    ``theta_t = theta_{t-1} - clip(alpha / (sqrt(v^) + epsilon), lower_t, upper_t) m^`` with ``m^`` and ``v^`` as in
+    `Adam`, ``lower_t = alpha (1 - 1 / ((1 - beta2) t + 1))`` and ``upper_t = alpha (1 + 1 / ((1 - beta2) t))``.
 
     Examples
     --------
@@ -80,8 +81,8 @@ class AdaBound:
 class AdaBelief:
     """AdaBelief (Zhuang et al., 2020): Adam with the spread of the gradient around its mean in place of its square.
 
-    ``v_t = beta2 v_{t-1} + (1 - beta2) (g_t - m_t)^2`` with the new, uncorrected ``m_t``; the step is that of `Adam`. As in
-    the authors' code of the paper, `epsilon` is added to the root only and not to ``v_t``.
+    ``v_t = beta2 v_{t-1} + (1 - beta2) (g_t - m_t)^2`` with the new, uncorrected ``m_t``; the step is that of `Adam`.
+    As in the authors' code of the paper, `epsilon` is added to the root only and not to ``v_t``.
 
     Examples
     --------

@@ -1,0 +1,19 @@
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from takagi import FuzzyCMeans, TSKRegressor
+from takagi.experiments import SampleScaler
+
+ESTIMATORS = [
+    TSKRegressor(),
+    TSKRegressor(n_rules=3, max_iter=50, projection="separate", init="kmeans", standardize=False),
+    FuzzyCMeans(),
+    SampleScaler(),
+]
+
+
+# More rules than rows, coinciding centers and targets that are pure noise are warned of, and the checks have them all.
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@parametrize_with_checks(ESTIMATORS)
+def test_estimator_passes_every_check_of_scikit_learn(estimator, check):
+    check(estimator)

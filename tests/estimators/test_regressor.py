@@ -1,0 +1,441 @@
+import pickle
+import threading
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.datasets import make_friedman1
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from takagi import TSKRegressor
+from takagi.initializers import FuzzyCMeansInitializer
+from takagi.optimizers import AdaBelief
+
+
+@pytest.fixture(scope="module")
+def friedman():
+    return make_friedman1(300, n_features=6, noise=0.5, random_state=0)
+
+
+def quick(**settings):
+    return TSKRegressor(**{"n_rules": 8, "max_iter": 200, "random_state": 0, **settings})
+
+
+# -- what it learns ----------------------------------------------------------------------------------------------------
+
+
+def test_beats_ridge_clearly_on_a_nonlinear_target():
+    X, y = make_friedman1(2000, noise=1.0, random_state=0)
+    fuzzy, ridge = (
+        model.fit(X[:1500], y[:1500]).score(X[1500:], y[1500:]) for model in (TSKRegressor(random_state=0), Ridge())
+    )
+    assert (1 - fuzzy) < 0.3 * (1 - ridge)
+
+
+def test_one_rule_without_penalty_tends_to_least_squares(friedman):
+    X, y = friedman
+    model = quick(n_rules=1, l2=0.0, keep_prob=1.0, batch_size=300, max_iter=5000).fit(X, y, X_val=X, y_val=y)
+    np.testing.assert_allclose(model.predict(X), LinearRegression().fit(X, y).predict(X), atol=1e-2)
+
+
+def test_best_iterate_on_the_validation_rows_is_kept(friedman):
+    X, y = friedman
+    model = quick().fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
+    rmse = np.sqrt(np.mean((model.predict(X[200:]) - y[200:]) ** 2))
+    assert model.best_iter_ == 1 + np.argmin(model.history_["val_rmse"])
+    assert rmse == pytest.approx(model.history_["val_rmse"].min(), rel=1e-9)
+    assert len(model.history_["train_rmse"]) == model.n_iter_ == 200
+
+
+@pytest.mark.parametrize("projection", [None, "antecedent", "shared", "separate"])
+@pytest.mark.parametrize("standardize", [True, "inputs", False])
+def test_rules_are_in_the_units_of_the_data(friedman, projection, standardize):
+    X, y = friedman
+    model = quick(projection=projection, standardize=standardize).fit(X, y, X_val=X, y_val=y)
+    shifted = quick(projection=projection, standardize=True).fit(X * 8.0, y * 4.0, X_val=X * 8.0, y_val=y * 4.0)
+    np.testing.assert_allclose(model.rule_base_.predict(X), model.predict(X), rtol=1e-12)
+    if standardize is True:
+        np.testing.assert_allclose(shifted.predict(X * 8.0), 4.0 * model.predict(X), rtol=1e-6)
+        np.testing.assert_allclose(shifted.history_["val_rmse"], 4.0 * model.history_["val_rmse"], rtol=1e-6)
+
+
+def test_units_change_no_prediction(friedman):
+    X, y = friedman
+    factor = 2.0 ** np.arange(-10, 14, 4)  # powers of two, so that nothing is rounded
+    plain, scaled = quick().fit(X, y), quick().fit(X * factor, y * 1024)
+    np.testing.assert_array_equal(scaled.predict(X * factor), 1024 * plain.predict(X))
+
+
+def test_permuting_features_permutes_the_columns_of_the_rules(friedman):
+    X, y = friedman
+    order = np.array([3, 0, 5, 1, 4, 2])
+    plain, permuted = quick(max_iter=50).fit(X, y), quick(max_iter=50).fit(X[:, order], y)
+    np.testing.assert_allclose(permuted.rule_base_.centers, plain.rule_base_.centers[:, order], rtol=1e-6)
+    np.testing.assert_allclose(permuted.predict(X[:, order]), plain.predict(X), rtol=1e-6)
+
+
+def test_several_targets_share_the_rules(friedman):
+    X, y = friedman
+    model = quick(n_rules=16, max_iter=1500).fit(X, np.column_stack([y, 100 * X[:, 0], -y]))
+    assert model.predict(X).shape == (300, 3)
+    assert model.rule_base_.consequents.shape == (16, 3, 7)
+    assert model.score(X, np.column_stack([y, 100 * X[:, 0], -y])) > 0.8
+
+
+def test_one_column_of_targets_stays_a_column(friedman):
+    X, y = friedman
+    column, flat = quick().fit(X, y[:, None]), quick().fit(X, y)
+    assert column.predict(X).shape == (300, 1)
+    np.testing.assert_array_equal(column.predict(X)[:, 0], flat.predict(X))
+
+
+# -- weights and the order of rows -------------------------------------------------------------------------------------
+
+
+def test_weights_equal_copies_to_the_bit(friedman):
+    X, y = friedman
+    weight = np.random.default_rng(0).integers(0, 4, size=len(y))
+    weighted = quick().fit(X, y, sample_weight=weight)
+    copied = quick().fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_array_equal(weighted.predict(X), copied.predict(X))
+
+
+def test_order_of_rows_does_not_matter(friedman):
+    X, y = friedman
+    order = np.random.default_rng(0).permutation(len(y))
+    np.testing.assert_array_equal(quick().fit(X, y).predict(X), quick().fit(X[order], y[order]).predict(X))
+
+
+def test_weights_move_the_fit():
+    X = np.random.default_rng(0).normal(size=(100, 1))
+    y = X[:, 0] + np.r_[np.zeros(50), np.ones(50)]
+    weight = np.r_[np.full(50, 3.0), np.ones(50)]
+    model = quick(n_rules=1, max_iter=2000, l2=0.0, keep_prob=1.0).fit(X, y, weight, X_val=X, y_val=X[:, 0] + 0.25)
+    assert model.predict([[0.0]])[0] == pytest.approx(0.25, abs=0.05)
+
+
+@pytest.mark.parametrize("weight", [np.zeros(300), -np.ones(300), np.full(300, np.nan), np.ones(7)])
+def test_bad_weights_are_refused(friedman, weight):
+    with pytest.raises(ValueError, match=r"sample_weight|weight"):
+        quick().fit(*friedman, sample_weight=weight)
+
+
+# -- scikit-learn's manners --------------------------------------------------------------------------------------------
+
+
+def test_same_seed_same_bits_in_any_number_of_threads(friedman):
+    X, y = friedman
+    alone = quick(init="kmeans").fit(X, y).predict(X)
+    found = joblib.Parallel(n_jobs=4, prefer="threads")(
+        joblib.delayed(lambda: quick(init="kmeans").fit(X, y).predict(X))() for _ in range(8)
+    )
+    for prediction in found:
+        np.testing.assert_array_equal(prediction, alone)
+
+
+def test_clone_and_pickle(friedman):
+    X, y = friedman
+    model = quick(init=FuzzyCMeansInitializer(m=1.3), optimizer=AdaBelief(epsilon=1e-10)).fit(X, y)
+    assert clone(model).get_params() == model.get_params()
+    loaded = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.rule_base_ == model.rule_base_
+
+
+def test_works_in_pipelines_searches_and_threaded_cross_validation(friedman):
+    X, y = friedman
+    pipeline = make_pipeline(StandardScaler(), quick())
+    search = GridSearchCV(pipeline, {"tskregressor__n_rules": [2, 4]}, cv=2).fit(X, y)
+    assert search.best_params_["tskregressor__n_rules"] in (2, 4)
+    with joblib.parallel_backend("threading", n_jobs=2):
+        threaded = cross_val_score(quick(), X, y, cv=3)
+    np.testing.assert_array_equal(threaded, cross_val_score(quick(), X, y, cv=3))
+
+
+def test_frames_give_their_names_to_the_rules(friedman):
+    X, y = friedman
+    names = ["alpha", "beta", "gamma", "delta", "eps", "zeta"]
+    frame, series = pd.DataFrame(X, columns=names), pd.Series(y, name="price")
+    model = quick().fit(frame, series)
+    assert list(model.feature_names_in_) == names
+    assert model.rule_base_.feature_names == tuple(names)
+    assert "price =" in str(model.rule_base_)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[names[::-1]])
+
+
+def test_polars_equals_pandas(friedman):
+    X, y = friedman
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    model = quick().fit(pl.from_pandas(frame), pl.Series("price", y))
+    assert model.rule_base_.feature_names == tuple("abcdef")
+    assert model.rule_base_.output_names == ("price",)
+    np.testing.assert_array_equal(model.predict(pl.from_pandas(frame)), quick().fit(frame, y).predict(frame))
+
+
+@pytest.mark.parametrize("change", [np.asfortranarray, lambda X: np.repeat(X, 2, axis=0)[::2], lambda X: X.tolist()])
+def test_layout_of_the_input_does_not_matter(friedman, change):
+    X, y = friedman
+    np.testing.assert_array_equal(quick().fit(change(X), y).predict(change(X)), quick().fit(X, y).predict(X))
+
+
+def test_read_only_and_small_types_are_taken(friedman):
+    X, y = np.round(friedman[0] * 100), np.round(friedman[1])
+    plain = quick().fit(X, y).predict(X)
+    locked = X.copy()
+    locked.flags.writeable = False
+    np.testing.assert_array_equal(quick().fit(locked, y).predict(locked), plain)
+    for dtype in (np.float32, np.int32, np.uint8):
+        np.testing.assert_array_equal(quick().fit(X.astype(dtype), y.astype(np.int16)).predict(X.astype(dtype)), plain)
+
+
+def test_threads_of_predict_change_nothing(friedman):
+    X, y = friedman
+    model = quick().fit(X, y)
+    many = np.tile(X, (200, 1))
+    np.testing.assert_array_equal(model.set_params(n_jobs=2).predict(many), model.set_params(n_jobs=None).predict(many))
+
+
+def test_shares_sum_to_one(friedman):
+    X, y = friedman
+    share = quick().fit(X, y).firing_share(X)
+    assert share.shape == (300, 8)
+    np.testing.assert_allclose(share.sum(axis=1), 1.0, rtol=1e-12)
+
+
+# -- progress, callback, interruption ----------------------------------------------------------------------------------
+
+
+def test_verbose_shows_progress_in_the_units_of_the_target(friedman, capsys):
+    X, y = friedman
+    model = quick(max_iter=600, verbose=1).fit(X, y)
+    lines = capsys.readouterr().out.strip().splitlines()
+    assert "iteration 600/600" in lines[-1]
+    assert f"best {model.history_['val_rmse'].min():.4g} in iteration {model.best_iter_}" in lines[-1]
+
+
+def test_verbose_tells_of_coinciding_centers(capsys):
+    X = np.random.default_rng(0).uniform(size=(300, 10))
+    quick(verbose=1).fit(X, X[:, 0])
+    assert "the 8 initial rules have 3 distinct centers" in capsys.readouterr().out
+
+
+def test_callback_sees_progress_and_can_end_training(friedman):
+    seen = []
+
+    def callback(progress):
+        seen.append(progress)
+        return len(seen) == 2
+
+    model = quick(max_iter=5000).fit(*friedman, callback=callback)
+    assert len(seen) == 2
+    assert model.n_iter_ == seen[-1].n_iter < 5000
+    assert seen[-1].best_rmse == pytest.approx(model.history_["val_rmse"].min())
+
+
+def test_interrupt_keeps_the_best_rules(friedman):
+    X, y = friedman
+
+    def callback(progress):
+        raise KeyboardInterrupt
+
+    with pytest.warns(UserWarning, match="interrupted"):
+        model = quick(max_iter=5000).fit(X, y, callback=callback)
+    assert model.n_iter_ < 5000
+    assert model.score(X, y) > 0.5
+
+
+def test_patience_ends_training_so_many_iterations_after_the_best(friedman):
+    model = quick(max_iter=5000, n_iter_no_change=37, schedule="constant").fit(*friedman)
+    assert model.n_iter_ == model.best_iter_ + 37
+
+
+# -- bad input ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_missing_numbers_are_named(friedman, value):
+    X, y = friedman
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame.loc[17, "c"] = value
+    with pytest.raises(ValueError, match=r"X contains (NaN|infinity) in column 'c' \(first in row 17; 1 such"):
+        quick().fit(frame, y)
+    with pytest.raises(ValueError, match="column 2"):
+        quick().fit(frame.to_numpy(), y)
+    fitted = quick().fit(X, y)
+    with pytest.raises(ValueError, match="X contains"):
+        fitted.predict(frame.to_numpy())
+    with pytest.raises(ValueError, match=r"y contains (NaN|infinity)"):
+        quick().fit(X, np.r_[value, y[1:]])
+
+
+@pytest.mark.parametrize("dtype", ["str", "category", "object"])
+def test_text_columns_are_named(friedman, dtype):
+    X, y = friedman
+    frame = pd.DataFrame(X[:, :2], columns=["a", "b"]).assign(fuel=pd.Series(["gas", "oil"] * 150, dtype=dtype))
+    with pytest.raises(ValueError, match=r"column 'fuel' is not.*OneHotEncoder"):
+        quick().fit(frame, y)
+    with pytest.raises(ValueError, match="column 'fuel' is not"):
+        quick().fit(pl.DataFrame({"a": X[:, 0], "fuel": ["gas", "oil"] * 150}), y)
+
+
+def test_boolean_columns_are_numbers(friedman):
+    X, y = friedman
+    frame = pd.DataFrame({"a": X[:, 0], "big": X[:, 1] > 0.5})
+    np.testing.assert_array_equal(
+        quick().fit(frame, y).predict(frame), quick().fit(frame.astype(float), y).predict(frame)
+    )
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (np.zeros((3, 2)), np.zeros(4), "inconsistent numbers of samples"),
+        (np.zeros((1, 2)), np.zeros(1), "minimum of 2 is required"),
+        (np.zeros((0, 2)), np.zeros(0), "0 sample"),
+        (np.zeros((3, 0)), np.zeros(3), "0 feature"),
+        (np.zeros(3), np.zeros(3), "Expected 2D array"),
+        (np.zeros((3, 2)), ["a", "b", "c"], "could not convert|convert string"),
+        (np.zeros((3, 2)), None, "requires y"),
+    ],
+)
+def test_wrong_shapes_are_refused(X, y, message):
+    with pytest.raises(ValueError, match=message):
+        quick().fit(X, y)
+
+
+def test_sparse_input_is_refused_with_advice(friedman):
+    with pytest.raises(TypeError, match="dense"):
+        quick().fit(csr_array(friedman[0]), friedman[1])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_rules": 0}, "'n_rules'.*Got 0"),
+        ({"n_rules": 2.5}, "'n_rules'"),
+        ({"learning_rate": 0.0}, "'learning_rate'"),
+        ({"learning_rate": np.inf}, "'learning_rate'"),
+        ({"keep_prob": 1.5}, r"'keep_prob'.*Got 1\.5"),
+        ({"keep_prob": 0.0}, "'keep_prob'"),
+        ({"powerball": -1}, "'powerball'"),
+        ({"l2": -0.1}, "'l2'"),
+        ({"batch_size": 0}, "'batch_size'"),
+        ({"max_iter": 0}, "'max_iter'"),
+        ({"averaging": 1.0}, "'averaging'"),
+        ({"validation_fraction": 1.0}, "'validation_fraction'"),
+        ({"n_iter_no_change": 0}, "'n_iter_no_change'"),
+        ({"optimizer": "adabeleif"}, "optimizer 'adabeleif' is unknown, did you mean 'adabelief'"),
+        ({"init": "k-means"}, "init 'k-means' is unknown, did you mean 'kmeans'"),
+        ({"init": 7}, "'init'"),
+        ({"projection": "seperate"}, "did you mean 'separate'"),
+        ({"schedule": "cosin"}, "did you mean 'cosine'"),
+        ({"standardize": "input"}, "did you mean 'inputs'"),
+        ({"n_projections": "log"}, "did you mean 'log2'"),
+        ({"init": "grid"}, r"2 \*\* 6 rules, but n_rules=8"),
+    ],
+)
+def test_bad_parameters_are_named(friedman, settings, message):
+    with pytest.raises(ValueError, match=message):
+        quick(**settings).fit(*friedman)
+
+
+def test_validation_rows_must_have_the_columns_of_the_training_rows(friedman):
+    X, y = friedman
+    with pytest.raises(ValueError, match="In X_val and y_val: X has 5 features"):
+        quick().fit(X, y, X_val=X[:, :5], y_val=y)
+    with pytest.raises(ValueError, match="y_val is missing"):
+        quick().fit(X, y, X_val=X)
+    with pytest.raises(ValueError, match="y_val must have 1 target"):
+        quick().fit(X, y, X_val=X, y_val=np.column_stack([y, y]))
+    with pytest.raises(ValueError, match="X_val contains NaN in column 1"):
+        quick().fit(X, y, X_val=[[0.0, np.nan, 0.0, 0.0, 0.0, 0.0]], y_val=[1.0])
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    with pytest.raises(ValueError, match="In X_val and y_val: The feature names should match"):
+        quick().fit(frame, y, X_val=frame.rename(columns={"a": "z"}), y_val=y)
+
+
+def test_unfitted_model_says_so(friedman):
+    with pytest.raises(NotFittedError):
+        TSKRegressor().predict(friedman[0])
+
+
+# -- odd but legal input -----------------------------------------------------------------------------------------------
+
+
+def test_fewer_rows_than_rules_gives_fewer_rules_and_a_warning():
+    with pytest.warns(UserWarning, match="n_rules=16 is more than the 4 rows"):
+        model = TSKRegressor(random_state=0, max_iter=50).fit(np.arange(5.0)[:, None], np.arange(5.0))
+    assert model.rule_base_.n_rules == 4
+
+
+def test_constant_columns_have_no_say(friedman):
+    X, y = friedman
+    model = quick().fit(np.column_stack([X, np.full(300, 7.0)]), y)
+    moved = model.predict(np.column_stack([X, np.full(300, -1e3)]))
+    np.testing.assert_allclose(moved, model.predict(np.column_stack([X, np.full(300, 7.0)])), rtol=1e-9)
+
+
+def test_duplicate_rows_train_as_one_row():
+    X, y = np.ones((20, 3)), np.full(20, 4.0)
+    with pytest.warns(UserWarning, match="more than the 1 rows"):
+        assert TSKRegressor(max_iter=20).fit(X, y).predict(X[:1])[0] == pytest.approx(4.0)
+
+
+def test_constant_target_is_predicted(friedman):
+    model = quick().fit(friedman[0], np.full(300, -3.5))
+    np.testing.assert_allclose(model.predict(friedman[0] * 100), -3.5)
+
+
+@pytest.mark.parametrize("factor", [1e300, 1e-300])
+def test_very_large_and_very_small_numbers(friedman, factor):
+    X, y = friedman
+    plain = quick().fit(X, y).score(X, y)
+    model = quick().fit(X * factor, y * factor)
+    error = (model.predict(X * factor) - y * factor) / factor
+    assert 1 - error.var() / y.var() > plain - 0.1
+
+
+def test_rows_far_from_all_rules_get_finite_predictions(friedman):
+    model = quick().fit(*friedman)
+    assert np.isfinite(model.predict(np.array([[1e6] * 6, [-1e100] * 6, [1e200] * 6]))).all()
+
+
+@pytest.mark.parametrize("optimizer", ["adabelief", "adam", "adabound", "sgdm"])
+@pytest.mark.parametrize("rate", [1e3, 1e6, 1e300])
+def test_divergence_ends_with_finite_rules_and_a_warning(friedman, optimizer, rate):
+    with pytest.warns(ConvergenceWarning, match="Lower learning_rate"):
+        model = quick(learning_rate=rate, optimizer=optimizer, schedule="constant").fit(*friedman)
+    assert np.isfinite(model.predict(friedman[0])).all()
+    assert model.score(*friedman) > -0.5
+
+
+@pytest.mark.filterwarnings("ignore:No iteration was better")
+def test_ten_thousand_features():
+    X = np.random.default_rng(0).normal(size=(60, 10_000))
+    model = quick(n_rules=4, max_iter=20).fit(X, X[:, 0])
+    share = model.firing_share(X * 10)
+    assert np.isfinite(model.predict(X)).all()
+    np.testing.assert_allclose(share.sum(axis=1), 1.0)
+
+
+def test_ctrl_c_from_outside_reaches_a_running_fit(friedman):
+    """A real signal, sent to the main thread while the kernel runs."""
+    import os
+    import signal
+
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.warns(UserWarning, match="interrupted"):
+        model = quick(max_iter=10_000_000, schedule="constant").fit(*friedman)
+    timer.join()
+    assert 0 < model.n_iter_ < 10_000_000
+    assert model.score(*friedman) > 0.5

@@ -1,0 +1,25 @@
+import pytest
+
+from takagi import kernels
+from takagi.optimizers import OPTIMIZERS, SGDM, AdaBelief
+
+
+def test_names_stand_for_four_different_rules():
+    assert {name: optimizer.spec().rule for name, optimizer in OPTIMIZERS.items()} == {
+        "sgdm": kernels.SGDM,
+        "adam": kernels.ADAM,
+        "adabound": kernels.ADABOUND,
+        "adabelief": kernels.ADABELIEF,
+    }
+
+
+def test_constants_reach_the_kernel():
+    assert tuple(AdaBelief(beta1=0.8, beta2=0.99, epsilon=1e-3).spec())[1:] == (0.8, 0.99, 1e-3)
+    assert SGDM(beta1=0.5).spec().beta1 == 0.5
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS.values())
+def test_optimizers_are_values(optimizer):
+    assert optimizer == type(optimizer)()
+    with pytest.raises(AttributeError):
+        optimizer.beta1 = 0.5

@@ -1,0 +1,31 @@
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_example_runs(path, monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "argv", [str(path), str(tmp_path / "picture.png")])
+    runpy.run_path(str(path), run_name="__main__")
+
+
+def test_code_of_the_readme_runs_and_prints_what_it_shows(capsys):
+    readme = (ROOT / "README.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", readme, flags=re.DOTALL)
+    assert blocks
+    for code, shown in blocks:
+        exec(compile(code, "README.md", "exec"), {})
+        printed = capsys.readouterr().out
+        if shown:
+            assert _shape(printed) == _shape(shown)
+
+
+def _shape(text):
+    """Leave numbers out: their last digits may differ on another machine."""
+    return " ".join(re.sub(r"-?\d+(\.\d+)?(e-?\d+)?", "#", text).replace("- #", "+ #").split())

@@ -1,0 +1,55 @@
+"""Imports point down only, and heavy packages stay where they belong."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "takagi"
+
+LAYERS = [
+    ["_typing", "_compat", "_messages"],
+    ["lanes"],
+    ["kernels"],
+    ["rulebase"],
+    ["optimizers", "initializers"],
+    ["training"],
+    ["estimators", "inspection"],
+    ["experiments"],
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+FILES = sorted(path for path in SOURCE.rglob("*.py") if path.name != "__init__.py" or path.parent != SOURCE)
+
+
+def imported_names(path):
+    """Yield every imported module, dotted."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def noun(dotted):
+    return dotted.split(".")[1]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_point_down(path):
+    own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    for name in imported_names(path):
+        if name.startswith("takagi.") and noun(name) != own:
+            assert LEVEL[noun(name)] < LEVEL[own], f"{own} imports {name}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_heavy_packages_stay_in_their_place(path):
+    place = str(path.relative_to(SOURCE))
+    packages = {name.split(".")[0] for name in imported_names(path)}
+    assert place in ("kernels.py", "lanes.py") or not packages & {"numba", "llvmlite"}
+    assert place.startswith("inspection/_plot") or "matplotlib" not in packages
+    assert not packages & {"pandas", "polars", "torch"}
+
+
+def test_every_module_has_a_layer():
+    assert {path.relative_to(SOURCE).parts[0].removesuffix(".py") for path in FILES} == set(LEVEL)
