@@ -1,6 +1,7 @@
 import re
 import runpy
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ def test_code_of_the_readme_runs_and_prints_what_it_shows(capsys):
     blocks = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", readme, flags=re.DOTALL)
     assert blocks
     for code, shown in blocks:
-        exec(compile(code, "README.md", "exec"), {})
+        exec(compile(textwrap.dedent(code), "README.md", "exec"), {})
         printed = capsys.readouterr().out
         if shown:
             assert _shape(printed) == _shape(shown)
