@@ -2,7 +2,7 @@
 
 Layout. Rules lie side by side in the lanes of vector registers: an array over rules and inputs is stored as
 ``(n_blocks, n_inputs, LANES)``, one block per eight rules, the last one filled up with rules that never fire
-(`to_lanes`, `from_lanes`). A row of a mini-batch meets one block at a time, so its parameters stay in the first-level
+(`takagi.lanes.to_lanes`). A row of a mini-batch meets one block at a time, so its parameters stay in the first-level
 cache, and four rows are taken together, so each parameter is loaded once for four rows.
 
 All parameters of a rule base are one flat vector `theta` (centers, widths, consequents, projections: `sections`), and
@@ -57,28 +57,7 @@ def _compiled(function):
         return njit(function, nogil=True, error_model="numpy")
 
 
-def to_lanes(values, fill=0.0):
-    """Lay an array of shape (n_rules, n_inputs) out as (n_blocks, n_inputs, LANES), flat."""
-    n_rules, n_inputs = values.shape
-    padded = np.full((count_blocks(n_rules) * LANES, n_inputs), fill)
-    padded[:n_rules] = values
-    return np.ascontiguousarray(padded.reshape(-1, LANES, n_inputs).transpose(0, 2, 1)).reshape(-1)
-
-
-def from_lanes(flat, n_rules, n_inputs):
-    """Undo `to_lanes`."""
-    blocks = flat.reshape(-1, n_inputs, LANES).transpose(0, 2, 1)
-    return np.ascontiguousarray(blocks.reshape(-1, n_inputs)[:n_rules])
-
-
-def count_blocks(n_rules):
-    """Return the number of blocks of LANES rules."""
-    return -(-n_rules // LANES)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# One rule base as a flat vector
-# ---------------------------------------------------------------------------------------------------------------------
+# -- One rule base as a flat vector -----------------------------------------------------------------------------------
 
 
 class Shape(NamedTuple):
@@ -143,9 +122,7 @@ def make_work(shape, n_rows):
     )
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Forward: inputs, distances, shares, outputs
-# ---------------------------------------------------------------------------------------------------------------------
+# -- Forward: inputs, distances, shares, outputs ----------------------------------------------------------------------
 
 
 @_compiled
@@ -308,9 +285,7 @@ def weighted_rmse(theta, shape, work, X, y, weight):
     return math.sqrt(square / total)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Backward: the gradient of the batch's loss
-# ---------------------------------------------------------------------------------------------------------------------
+# -- Backward: the gradient of the batch's loss -----------------------------------------------------------------------
 
 
 @_compiled
@@ -476,9 +451,7 @@ def sum_tied(grad, group):
         grad[i] = total[group[i]] if group[i] >= 0 else 0.0
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Update
-# ---------------------------------------------------------------------------------------------------------------------
+# -- Update -----------------------------------------------------------------------------------------------------------
 
 SGDM, ADAM, ADABOUND, ADABELIEF = 0, 1, 2, 3
 
@@ -573,6 +546,7 @@ class State(NamedTuple):
     best: np.ndarray
     best_rmse: np.ndarray  # one entry
     best_iter: np.ndarray  # one entry, from 1
+    n_iter: np.ndarray  # one entry, iterations done
 
 
 @njit(inline="always")
@@ -596,53 +570,57 @@ def choose_candidate(state, decay, t):
 
 
 @_compiled
-def train_block(shape, settings, state, work, tied_sets, data, validation, batches, keep, first, history):
-    """Run iterations ``first + 1 .. first + len(batches)``; return how many were done and whether all were finite.
+def take_step(shape, settings, state, work, tied_sets, data, rows, kept, t):
+    """Move theta by one batch with the given kept rules; return the batch's RMSE before that."""
+    X, y, weight = data
+    start_s, start_w = sections(shape)[1:3]
+    invert_widths(state.theta, shape, work)
+    forward(state.theta, shape, work, X, rows, kept)
+    square, total = measure_errors(shape, work, rows, y, weight)
+    backward(state.theta, shape, work, len(rows), state.grad, settings.l2, tied_sets, settings.tied_projection)
+    apply_powerball(state.grad, settings.powerball)
+    rate = settings.learning_rate
+    if settings.cosine:
+        rate *= 0.5 * (1.0 + math.cos(math.pi * (t - 1) / settings.max_iter))
+    update_parameters(state.theta, state.grad, state.mean, state.spread, t, rate, settings)
+    for i in range(start_s, start_w):
+        state.theta[i] = max(state.theta[i], settings.width_floor)
+    return math.sqrt(square / total) if total > 0.0 else 0.0
+
+
+@_compiled
+def train_block(shape, settings, state, work, tied_sets, data, validation, batches, keep, history):
+    """Run one iteration per batch; return False when one ended with numbers that are not finite.
 
     `data` and `validation` are (X, y, weight); without validation rows the last iterate is the best. `keep` has no
     entries where DropRule is off. `history` gets the batch's RMSE before and the validation RMSE after each update.
     """
-    X, y, weight = data
     X_val, y_val, weight_val = validation
-    start_s, start_w = sections(shape)[1:3]
-    stride = shape.n_blocks * LANES
     for b in range(len(batches)):
-        t, rows = first + b + 1, batches[b]
-        invert_widths(state.theta, shape, work)
+        t, rows = state.n_iter[0] + 1, batches[b]
+        kept = work.every_rule
         if len(keep) > 0:
-            spread_kept(keep[b], work.kept, shape.n_rules, stride)
-            forward(state.theta, shape, work, X, rows, work.kept)
-        else:
-            forward(state.theta, shape, work, X, rows, work.every_rule)
-        square, total = measure_errors(shape, work, rows, y, weight)
-        history[b, 0] = math.sqrt(square / total) if total > 0.0 else 0.0
-        backward(state.theta, shape, work, len(rows), state.grad, settings.l2, tied_sets, settings.tied_projection)
-        apply_powerball(state.grad, settings.powerball)
-        rate = settings.learning_rate
-        if settings.cosine:
-            rate *= 0.5 * (1.0 + math.cos(math.pi * (t - 1) / settings.max_iter))
-        update_parameters(state.theta, state.grad, state.mean, state.spread, t, rate, settings)
-        for i in range(start_s, start_w):
-            state.theta[i] = max(state.theta[i], settings.width_floor)
+            spread_kept(keep[b], work.kept, shape.n_rules, shape.n_blocks * LANES)
+            kept = work.kept
+        batch_rmse = take_step(shape, settings, state, work, tied_sets, data, rows, kept, t)
         choose_candidate(state, settings.averaging, t)
+        rmse = -t if np.isfinite(batch_rmse) else np.nan  # without validation rows every iterate beats the one before
         if len(X_val) > 0:
-            history[b, 1] = weighted_rmse(state.candidate, shape, work, X_val, y_val, weight_val)
-        else:
-            history[b, 1] = -t if np.isfinite(history[b, 0]) else np.nan
-        improved = history[b, 1] < state.best_rmse[0]
-        if not np.isfinite(history[b, 1]) or (improved and not np.isfinite(state.candidate.sum())):
-            return b, False
+            rmse = weighted_rmse(state.candidate, shape, work, X_val, y_val, weight_val)
+        improved = rmse < state.best_rmse[0]
+        if not np.isfinite(rmse) or (improved and not np.isfinite(state.candidate.sum())):
+            return False
+        history[t - 1, 0], history[t - 1, 1] = batch_rmse, rmse
+        state.n_iter[0] = t
         if improved:
-            state.best_rmse[0], state.best_iter[0] = history[b, 1], t
+            state.best_rmse[0], state.best_iter[0] = rmse, t
             copy_to(state.best, state.candidate)
         elif t - state.best_iter[0] == settings.patience:
-            return b + 1, True
-    return len(batches), True
+            return True
+    return True
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Fuzzy c-means
-# ---------------------------------------------------------------------------------------------------------------------
+# -- Fuzzy c-means ----------------------------------------------------------------------------------------------------
 
 _EPSILON = 2.220446049250313e-16
 
@@ -730,9 +708,7 @@ def iterate_fuzzy_cmeans(X, weight, membership, m, tol, rtol, max_iter, n_cluste
     return max_iter
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Keys of rows
-# ---------------------------------------------------------------------------------------------------------------------
+# -- Keys of rows -----------------------------------------------------------------------------------------------------
 
 
 @njit(inline="always")
@@ -755,9 +731,7 @@ def key_rows(values, keys):
         keys[i, 0], keys[i, 1] = unordered, ordered
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# The cache on disk
-# ---------------------------------------------------------------------------------------------------------------------
+# -- The cache on disk ------------------------------------------------------------------------------------------------
 
 
 def is_compiled():

@@ -9,6 +9,7 @@ numba's cache does not notice an edit in this file: remove ``__pycache__`` after
 
 import operator
 
+import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
@@ -46,9 +47,7 @@ def _spread(builder, value):
     return builder.shuffle_vector(single, undefined, _integers([0] * LANES))
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Operators and functions
-# ---------------------------------------------------------------------------------------------------------------------
+# -- Operators and functions ------------------------------------------------------------------------------------------
 
 
 def _define_operator(symbol, instruction):
@@ -146,9 +145,7 @@ def vector_exp(x):
     return p * power_of_two(k)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# From lanes to a double, and between lanes and memory
-# ---------------------------------------------------------------------------------------------------------------------
+# -- From lanes to a double, and between lanes and memory -------------------------------------------------------------
 
 
 def _define_fold(combine):
@@ -212,3 +209,25 @@ def store(typingctx, array, index, vector):
         return context.get_dummy_value()
 
     return types.void(array, types.intp, vector), codegen
+
+
+# -- Arrays over rules ------------------------------------------------------------------------------------------------
+
+
+def to_lanes(values, fill=0.0):
+    """Lay an array of shape (n_rules, n_inputs) out as (n_blocks, n_inputs, LANES), flat."""
+    n_rules, n_inputs = values.shape
+    padded = np.full((count_blocks(n_rules) * LANES, n_inputs), fill)
+    padded[:n_rules] = values
+    return np.ascontiguousarray(padded.reshape(-1, LANES, n_inputs).transpose(0, 2, 1)).reshape(-1)
+
+
+def from_lanes(flat, n_rules, n_inputs):
+    """Undo `to_lanes`."""
+    blocks = flat.reshape(-1, n_inputs, LANES).transpose(0, 2, 1)
+    return np.ascontiguousarray(blocks.reshape(-1, n_inputs)[:n_rules])
+
+
+def count_blocks(n_rules):
+    """Return the number of blocks of LANES rules."""
+    return -(-n_rules // LANES)

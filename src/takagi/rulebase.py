@@ -13,8 +13,9 @@ import numpy as np
 
 from takagi import kernels
 from takagi._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from takagi.lanes import LANES, count_blocks, from_lanes, to_lanes
 
-_ROWS_PER_CALL = 16_384  # what one call of the kernel copies and predicts at a time
+_NUMBERS_PER_CALL = 2**18  # what one call of the kernel copies and predicts at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,17 +137,20 @@ class RuleBase:
 
     def _evaluate(self, X: ArrayLike, n_threads: int = 1, with_share: bool = False) -> tuple[FloatArray, FloatArray]:
         rows = self._rows(X)
-        theta, shape = pack(self)
+        middle = self.centers[:, -self.n_features :].mean(axis=0)  # far from the origin, digits would be lost
+        theta, shape = pack(self.rescale(-middle, np.ones_like(middle), np.zeros(1), np.ones(1)))
         prediction = np.empty((len(rows), self.n_outputs))
         share = np.empty((len(rows) if with_share else 0, self.n_rules))
 
+        n_rows = max(_NUMBERS_PER_CALL // self.n_features, kernels.BLOCK_ROWS)
+
         def fill(start: int) -> None:
-            here = slice(start, start + _ROWS_PER_CALL)
-            block = np.array(rows[here], dtype=float, order="C")
+            here = slice(start, start + n_rows)
+            block = np.array(rows[here] - middle, dtype=float, order="C")
             work = kernels.make_work(shape, min(len(block), kernels.BLOCK_ROWS))
             kernels.predict_rows(theta, shape, work, block, prediction[here], share[here])
 
-        starts = range(0, len(rows), _ROWS_PER_CALL)
+        starts = range(0, len(rows), n_rows)
         if n_threads == 1 or len(starts) <= 1:
             for start in starts:
                 fill(start)
@@ -217,16 +221,16 @@ def pack(rules: RuleBase) -> tuple[FloatArray, kernels.Shape]:
     shape = kernels.Shape(
         n_features=rules.n_features,
         n_rules=rules.n_rules,
-        n_blocks=kernels.count_blocks(rules.n_rules),
+        n_blocks=count_blocks(rules.n_rules),
         n_outputs=rules.n_outputs,
         n_projected_a=_count_projections(rules.antecedent_projection),
         n_projected_c=_count_projections(rules.consequent_projection),
     )
-    parts = [kernels.to_lanes(rules.centers), kernels.to_lanes(rules.widths, fill=1.0)]
-    parts += [kernels.to_lanes(rules.consequents[:, o]) for o in range(rules.n_outputs)]
+    parts = [to_lanes(rules.centers), to_lanes(rules.widths, fill=1.0)]
+    parts += [to_lanes(rules.consequents[:, o]) for o in range(rules.n_outputs)]
     parts += [p.ravel() for p in (rules.antecedent_projection, rules.consequent_projection) if p is not None]
     flat = np.concatenate(parts)
-    return np.concatenate([flat, np.zeros(-len(flat) % kernels.LANES)]), shape
+    return np.concatenate([flat, np.zeros(-len(flat) % LANES)]), shape
 
 
 def unpack(theta: FloatArray, rules: RuleBase) -> RuleBase:
@@ -239,9 +243,9 @@ def unpack(theta: FloatArray, rules: RuleBase) -> RuleBase:
     outputs = weights.reshape(shape.n_outputs, -1)
     return replace(
         rules,
-        centers=kernels.from_lanes(centers, shape.n_rules, n_inputs_a),
-        widths=kernels.from_lanes(widths, shape.n_rules, n_inputs_a),
-        consequents=np.stack([kernels.from_lanes(w, shape.n_rules, n_inputs_c + 1) for w in outputs], axis=1),
+        centers=from_lanes(centers, shape.n_rules, n_inputs_a),
+        widths=from_lanes(widths, shape.n_rules, n_inputs_a),
+        consequents=np.stack([from_lanes(w, shape.n_rules, n_inputs_c + 1) for w in outputs], axis=1),
         antecedent_projection=projection_a.reshape(-1, shape.n_projected_a) if shape.n_projected_a else None,
         consequent_projection=projection_c.reshape(-1, shape.n_projected_c) if shape.n_projected_c else None,
     )

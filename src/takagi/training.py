@@ -14,6 +14,7 @@ import numpy as np
 
 from takagi import kernels
 from takagi._typing import BoolArray, FloatArray, IntArray
+from takagi.lanes import to_lanes
 from takagi.optimizers import AdaBelief, Optimizer
 from takagi.rulebase import RuleBase, pack, unpack
 
@@ -183,8 +184,8 @@ def train(
     validation = _dataset(X_val, y_val, sample_weight_val, rule_base)
     if not len(training[0]):
         raise ValueError("X must have at least one row to train on, got none.")
-    run = _Run(rule_base, config, training, validation)
     source = _Draws(config, len(training[0]), rule_base.n_rules, rng) if batches is None else _Recorded(batches, keep)
+    run = _Run(rule_base, config, training, validation, source.n_iter)
     announce_compilation()
     stopped = _run_blocks(run, source, callback)
     return run.result(stopped)
@@ -209,9 +210,11 @@ def _run_blocks(run: "_Run", source: "_Draws | _Recorded", callback: Callback | 
 
 
 class _Run:
-    """The state of one training run between blocks."""
+    """The state of one training run between blocks, all of it written by the kernel: Ctrl-C finds it consistent."""
 
-    def __init__(self, rule_base: RuleBase, config: TrainConfig, training: tuple, validation: tuple) -> None:
+    def __init__(
+        self, rule_base: RuleBase, config: TrainConfig, training: tuple, validation: tuple, max_iter: int
+    ) -> None:
         theta, self.shape = pack(rule_base)
         self.rule_base, self.config, self.training, self.validation = rule_base, config, training, validation
         self.settings = _settings(config, rule_base)
@@ -228,9 +231,9 @@ class _Run:
             best=theta.copy(),
             best_rmse=np.array([np.inf]),
             best_iter=np.zeros(1, dtype=np.intp),
+            n_iter=np.zeros(1, dtype=np.intp),
         )
-        self.blocks: list[FloatArray] = []
-        self.n_iter = 0
+        self.history = np.empty((max_iter, 2))
         self.start_rmse = self._validate_start()
 
     def _validate_start(self) -> float:
@@ -241,8 +244,8 @@ class _Run:
     def advance(self, batches: IntArray, keep: BoolArray) -> str:
         """Run one block; return why training ended with it, or nothing."""
         self._make_room(batches.shape[1])
-        history = np.empty((len(batches), 2))
-        done, finite = kernels.train_block(
+        expected = self.n_iter + len(batches)
+        finite = kernels.train_block(
             self.shape,
             self.settings,
             self.state,
@@ -252,28 +255,29 @@ class _Run:
             self.validation,
             batches,
             keep,
-            self.n_iter,
-            history,
+            self.history,
         )
-        self.blocks.append(history[:done])
-        self.n_iter += done
         if not finite:
             return "diverged"
-        return "no_change" if done < len(batches) else ""
+        return "no_change" if self.n_iter < expected else ""
+
+    @property
+    def n_iter(self) -> int:
+        return int(self.state.n_iter[0])
 
     def _make_room(self, batch_size: int) -> None:
         if batch_size * self.shape.n_outputs > len(self.work.value):
             self.work = kernels.make_work(self.shape, batch_size)
 
     def progress(self) -> Progress:
-        last = np.concatenate(self.blocks[-2:])[-1]
+        train_rmse, val_rmse = self.history[self.n_iter - 1]
         best_iter, best_rmse = int(self.state.best_iter[0]), float(self.state.best_rmse[0])
         if not len(self.validation[0]):
-            last, best_rmse = (last[0], np.nan), np.nan
-        return Progress(self.n_iter, self.config.max_iter, float(last[0]), float(last[1]), best_iter, best_rmse)
+            val_rmse = best_rmse = np.nan
+        return Progress(self.n_iter, len(self.history), float(train_rmse), float(val_rmse), best_iter, best_rmse)
 
     def result(self, stopped: str) -> TrainResult:
-        history = np.concatenate(self.blocks) if self.blocks else np.empty((0, 2))
+        history = self.history[: self.n_iter]
         val_rmse = history[:, 1] if len(self.validation[0]) else np.full(len(history), np.nan)
         return TrainResult(
             rule_base=unpack(self.state.best, self.rule_base),
@@ -377,13 +381,13 @@ def _tied_sets(rules: RuleBase) -> IntArray:
     if rules.sets is None:
         return np.empty(0, dtype=np.intp)
     n_rules, n_inputs = rules.sets.shape
-    own = kernels.to_lanes(np.arange(n_rules * n_inputs, dtype=float).reshape(n_rules, n_inputs), fill=-1.0)
+    own = to_lanes(np.arange(n_rules * n_inputs, dtype=float).reshape(n_rules, n_inputs), fill=-1.0)
     place = {int(number): at for at, number in enumerate(own) if number >= 0}
     leader = np.empty((n_rules, n_inputs))
     for m, column in enumerate(rules.sets.T):
         _, index, inverse = np.unique(column, return_index=True, return_inverse=True)
         leader[:, m] = [place[int(r) * n_inputs + m] for r in index[inverse]]
-    return kernels.to_lanes(leader, fill=-1.0).astype(np.intp)
+    return to_lanes(leader, fill=-1.0).astype(np.intp)
 
 
 def announce_compilation() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from takagi import kernels
 from takagi._typing import FloatArray
 from takagi.initializers._base import limit_rules, rules_from_clusters
+from takagi.lanes import LANES, count_blocks, from_lanes, to_lanes
 from takagi.rulebase import RuleBase
 
 
@@ -56,9 +57,9 @@ def fuzzy_cmeans(
            [5.05]])
     """
     n_rows, n_clusters = memberships.shape
-    padded = np.zeros((n_rows, kernels.count_blocks(n_clusters) * kernels.LANES))
+    padded = np.zeros((n_rows, count_blocks(n_clusters) * LANES))
     padded[:, :n_clusters] = memberships
-    shape = kernels.Shape(X.shape[1], n_clusters, kernels.count_blocks(n_clusters), 1, 0, 0)
+    shape = kernels.Shape(X.shape[1], n_clusters, count_blocks(n_clusters), 1, 0, 0)
     work = kernels.make_work(shape, kernels.BLOCK_ROWS)
     weight = np.ones(n_rows) if sample_weight is None else np.array(sample_weight, dtype=float)
     objective = np.empty(max_iter)
@@ -66,18 +67,18 @@ def fuzzy_cmeans(
     n_iter = kernels.iterate_fuzzy_cmeans(
         rows, weight, padded, float(m), float(tol), float(rtol), max_iter, n_clusters, work, objective
     )
-    centers = -kernels.from_lanes(work.offset, n_clusters, X.shape[1])
+    centers = -from_lanes(work.offset, n_clusters, X.shape[1])
     return centers, padded[:, :n_clusters].copy(), objective[:n_iter].copy()
 
 
 def measure_memberships(X: FloatArray, centers: FloatArray, m: float) -> FloatArray:
     """Return the memberships, of shape (n_rows, n_clusters), of rows in clusters with given centers."""
     n_clusters = len(centers)
-    shape = kernels.Shape(X.shape[1], n_clusters, kernels.count_blocks(n_clusters), 1, 0, 0)
+    shape = kernels.Shape(X.shape[1], n_clusters, count_blocks(n_clusters), 1, 0, 0)
     work = kernels.make_work(shape, kernels.BLOCK_ROWS)
     work.inverse[:] = 1.0
-    work.offset[:] = -kernels.to_lanes(centers)
-    memberships = np.zeros((len(X), shape.n_blocks * kernels.LANES))
+    work.offset[:] = -to_lanes(centers)
+    memberships = np.zeros((len(X), shape.n_blocks * LANES))
     rows = np.array(X, dtype=float, order="C")
     kernels.assign_memberships(rows, np.ones(len(X)), memberships, float(m), n_clusters, work, shape.n_blocks)
     return memberships[:, :n_clusters].copy()
