@@ -372,7 +372,7 @@ def test_unfitted_model_says_so(friedman):
 
 
 def test_fewer_rows_than_rules_gives_fewer_rules_and_a_warning():
-    with pytest.warns(UserWarning, match="n_rules=16 is more than the 4 rows"):
+    with pytest.warns(UserWarning, match="n_rules=16 is more than the 4 distinct rows"):
         model = TSKRegressor(random_state=0, max_iter=50).fit(np.arange(5.0)[:, None], np.arange(5.0))
     assert model.rule_base_.n_rules == 4
 
@@ -386,7 +386,7 @@ def test_constant_columns_have_no_say(friedman):
 
 def test_duplicate_rows_train_as_one_row():
     X, y = np.ones((20, 3)), np.full(20, 4.0)
-    with pytest.warns(UserWarning, match="more than the 1 rows"):
+    with pytest.warns(UserWarning, match="more than the 1 distinct rows"):
         assert TSKRegressor(max_iter=20).fit(X, y).predict(X[:1])[0] == pytest.approx(4.0)
 
 

@@ -35,7 +35,7 @@ def test_same_seed_same_rules(name, data):
 @pytest.mark.parametrize("name", ["fcm", "kmeans"])
 def test_more_rules_than_rows_become_fewer_with_a_warning(name, data):
     X, y = data
-    with pytest.warns(UserWarning, match="n_rules=16 is more than the 5 rows"):
+    with pytest.warns(UserWarning, match="n_rules=16 is more than the 5 distinct rows"):
         rules = INITIALIZERS[name].make_rules(X[:5], y[:5], 16, np.random.default_rng(1))
     assert rules.n_rules == 5
 
@@ -58,10 +58,11 @@ def test_kmeans_takes_means_and_deviations_of_the_members():
     np.testing.assert_allclose(rules.consequents[order, 0], [[2.0, 0.0], [15.0, 0.0]])
 
 
-def test_duplicate_rows_do_not_trouble_kmeans():
-    X, y = np.ones((10, 2)), np.arange(10.0)[:, None]
-    rules = KMeansInitializer().make_rules(X, y, 3, np.random.default_rng(0))
-    assert np.isfinite(rules.consequents).all()
+def test_kmeans_makes_no_more_rules_than_distinct_rows():
+    X, y = np.repeat([[1.0, 1.0], [2.0, 2.0]], 10, axis=0), np.arange(20.0)[:, None]
+    with pytest.warns(UserWarning, match="n_rules=3 is more than the 2 distinct rows"):
+        rules = KMeansInitializer().make_rules(X, y, 3, np.random.default_rng(0))
+    np.testing.assert_allclose(np.sort(rules.consequents[:, 0, 0]), [4.5, 14.5])
 
 
 def test_random_numbers_lie_where_the_paper_says(data):

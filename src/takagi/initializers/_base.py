@@ -29,7 +29,7 @@ def limit_rules(n_rules: int, n_rows: int) -> int:
     if n_rules <= n_rows:
         return n_rules
     warnings.warn(
-        f"n_rules={n_rules} is more than the {n_rows} rows to train on; {n_rows} rules are made.", stacklevel=2
+        f"n_rules={n_rules} is more than the {n_rows} distinct rows to train on; {n_rows} rules are made.", stacklevel=2
     )
     return n_rows
 

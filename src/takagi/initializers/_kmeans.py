@@ -1,11 +1,9 @@
 """k-means initialisation, with scikit-learn's k-means."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from takagi._typing import FloatArray
@@ -47,10 +45,15 @@ class KMeansInitializer:
         sample_weight: FloatArray | None = None,
     ) -> RuleBase:
         """Return the initial rules."""
-        n_rules = limit_rules(n_rules, len(X))
+        n_rules = limit_rules(n_rules, _count_distinct_rows(X, n_rules))
         clusterer = KMeans(n_rules, n_init=self.n_init, random_state=int(rng.integers(2**31)))
-        with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):  # threads would change the last bits
-            warnings.simplefilter("ignore", ConvergenceWarning)  # duplicate rows: some clusters stay empty
+        with threadpool_limits(1, user_api="openmp"):  # several threads would change the last bits
             clusterer.fit(X, sample_weight=sample_weight)
         memberships = (clusterer.labels_[:, None] == np.arange(n_rules)).astype(float)
         return rules_from_clusters(clusterer.cluster_centers_, memberships, X, y, sample_weight)
+
+
+def _count_distinct_rows(X: FloatArray, enough: int) -> int:
+    """Return the number of distinct rows; where the first ones are enough, no others are looked at."""
+    n_distinct = len(np.unique(X[: 20 * enough], axis=0))
+    return n_distinct if n_distinct >= enough else len(np.unique(X, axis=0))
