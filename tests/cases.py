@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 
 import reference as ref
@@ -16,6 +17,8 @@ GROUPS = {
     "PC": "consequent_projection",
 }
 PROJECTIONS = ("none", "antecedent", "shared", "separate")
+
+explore = settings(deadline=None, max_examples=150)
 
 
 def to_takagi(rules: ref.Rules, **names) -> RuleBase:
@@ -38,6 +41,10 @@ class Problem:
     weight: np.ndarray
     keep: np.ndarray | None
     l2: float
+
+    @property
+    def batch(self):
+        return self.X, self.y, self.weight, self.l2, self.keep
 
 
 def make_rules(rng, n_rules=5, n_features=3, n_outputs=1, projection="none", n_projected=2, n_sets=None) -> ref.Rules:

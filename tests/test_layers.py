@@ -1,6 +1,8 @@
 """Imports point down only, and heavy packages stay where they belong."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,21 +11,27 @@ SOURCE = Path(__file__).parents[1] / "src" / "takagi"
 
 LAYERS = [
     ["_typing", "_compat", "_messages"],
-    ["lanes"],
-    ["kernels"],
+    ["_text", "lanes"],
+    ["kernels", "datasets"],
     ["rulebase"],
     ["optimizers", "initializers"],
     ["training"],
     ["estimators", "inspection"],
     ["experiments"],
+    ["cli"],
+    ["__main__"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 FILES = sorted(path for path in SOURCE.rglob("*.py") if path.name != "__init__.py" or path.parent != SOURCE)
 
 
 def imported_names(path):
-    """Yield every imported module, dotted."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    """Yield every imported module, dotted, but not those for type checkers only."""
+    tree = ast.parse(path.read_text())
+    tree.body = [
+        node for node in tree.body if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test))
+    ]
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -47,8 +55,15 @@ def test_heavy_packages_stay_in_their_place(path):
     place = str(path.relative_to(SOURCE))
     packages = {name.split(".")[0] for name in imported_names(path)}
     assert place in ("kernels.py", "lanes.py") or not packages & {"numba", "llvmlite"}
-    assert place.startswith("inspection/_plot") or "matplotlib" not in packages
-    assert not packages & {"pandas", "polars", "torch"}
+    assert place.startswith(("inspection/_plot", "experiments/_figures")) or "matplotlib" not in packages
+    assert place.startswith(("experiments", "datasets", "cli")) or not packages & {"pandas", "dask", "typer", "rich"}
+    assert not packages & {"polars", "torch"}
+
+
+def test_core_imports_no_optional_package():
+    code = "import sys, takagi, takagi.experiments; print(*(name.split('.')[0] for name in sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not set(loaded) & {"matplotlib", "dask", "typer", "jinja2", "onnx"}  # scikit-learn may load pandas and rich
 
 
 def test_every_module_has_a_layer():

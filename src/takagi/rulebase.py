@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from takagi import kernels
+from takagi._text import describe_projections, describe_rule
 from takagi._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from takagi.lanes import LANES, count_blocks, from_lanes, to_lanes
 
@@ -137,8 +138,8 @@ class RuleBase:
 
     def _evaluate(self, X: ArrayLike, n_threads: int = 1, with_share: bool = False) -> tuple[FloatArray, FloatArray]:
         rows = self._rows(X)
-        middle = self.centers[:, -self.n_features :].mean(axis=0)  # far from the origin, digits would be lost
-        theta, shape = pack(self.rescale(-middle, np.ones_like(middle), np.zeros(1), np.ones(1)))
+        origin = _choose_origin(self.centers[:, -self.n_features :], self.widths[:, -self.n_features :])
+        theta, shape = pack(self.rescale(-origin, np.ones_like(origin), np.zeros(1), np.ones(1)))
         prediction = np.empty((len(rows), self.n_outputs))
         share = np.empty((len(rows) if with_share else 0, self.n_rules))
 
@@ -146,7 +147,7 @@ class RuleBase:
 
         def fill(start: int) -> None:
             here = slice(start, start + n_rows)
-            block = np.array(rows[here] - middle, dtype=float, order="C")
+            block = np.array(rows[here] - origin, dtype=float, order="C")
             work = kernels.make_work(shape, min(len(block), kernels.BLOCK_ROWS))
             kernels.predict_rows(theta, shape, work, block, prediction[here], share[here])
 
@@ -192,18 +193,18 @@ class RuleBase:
     def rename(
         self, feature_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None
     ) -> "RuleBase":
-        """Return the same rules with other names."""
+        """Return the same rules with other names; names that are not given stay."""
         return replace(
             self,
-            feature_names=None if feature_names is None else tuple(feature_names),
-            output_names=None if output_names is None else tuple(output_names),
+            feature_names=self.feature_names if feature_names is None else tuple(feature_names),
+            output_names=self.output_names if output_names is None else tuple(output_names),
         )
 
     # -- text ----------------------------------------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        from_text = [_describe_rule(self, r) for r in range(self.n_rules)]
-        return "\n".join(from_text + _describe_projections(self))
+        rules = [describe_rule(self, r) for r in range(self.n_rules)]
+        return "\n".join(rules + describe_projections(self))
 
     def __repr__(self) -> str:
         return f"RuleBase(n_rules={self.n_rules}, n_features={self.n_features}, n_outputs={self.n_outputs})"
@@ -214,6 +215,9 @@ class RuleBase:
         return all(np.array_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple:
+        return type(self), tuple(getattr(self, f.name) for f in fields(self))  # a copy is checked and frozen, too
 
 
 def pack(rules: RuleBase) -> tuple[FloatArray, kernels.Shape]:
@@ -254,6 +258,17 @@ def unpack(theta: FloatArray, rules: RuleBase) -> RuleBase:
 # -- parts of RuleBase -------------------------------------------------------------------------------------------------
 
 
+def _choose_origin(centers: FloatArray, widths: FloatArray) -> FloatArray:
+    """Return the point that rows are predicted relative to, since many widths away from zero digits would be lost.
+
+    It is the center of smallest modulus of each input, so that rules which lie far away have no say in it, and zero
+    where that center is less than a hundred of its widths away from zero.
+    """
+    nearest = np.abs(centers).argmin(axis=0)[None]
+    center, width = (np.take_along_axis(values, nearest, axis=0)[0] for values in (centers, widths))
+    return np.where(np.abs(center) > 100 * width, center, 0.0)
+
+
 def _freeze(values: ArrayLike, dtype: type) -> np.ndarray:
     array: np.ndarray = np.array(values, dtype=dtype, order="C")
     array.flags.writeable = False
@@ -279,6 +294,9 @@ def _rescale_projection(projection: FloatArray | None, mean: FloatArray, scale: 
 
 def _check_shapes(rules: RuleBase) -> None:
     centers, consequents = rules.centers, rules.consequents
+    for name in ("antecedent_projection", "consequent_projection"):
+        if getattr(rules, name) is not None and getattr(rules, name).ndim != 2:
+            raise ValueError(f"{name} must have two dimensions, got shape {getattr(rules, name).shape}.")
     if centers.ndim != 2 or centers.shape[0] < 1 or rules.widths.shape != centers.shape:
         raise ValueError(
             "centers and widths must be of one shape (n_rules, n_inputs) with at least one rule, "
@@ -289,11 +307,13 @@ def _check_shapes(rules: RuleBase) -> None:
             f"consequents must have shape (n_rules, n_outputs, n_inputs + 1) with n_rules={len(centers)}, "
             f"got {consequents.shape}."
         )
-    expected = {"antecedent_projection": rules.n_features + 1, "consequent_projection": rules.n_features + 1}
-    for name, n_rows in expected.items():
+    if rules.n_features < 1:
+        raise ValueError(f"centers must have at least one feature beside projections, got shape {centers.shape}.")
+    for name in ("antecedent_projection", "consequent_projection"):
         projection = getattr(rules, name)
-        if projection is not None and (projection.ndim != 2 or len(projection) != n_rows):
-            raise ValueError(f"{name} must have n_features + 1 = {n_rows} rows, got shape {projection.shape}.")
+        if projection is not None and len(projection) != rules.n_features + 1:
+            expected = rules.n_features + 1
+            raise ValueError(f"{name} must have n_features + 1 = {expected} rows, got shape {projection.shape}.")
     n_inputs = rules.n_features + _count_projections(rules.consequent_projection)
     if consequents.shape[2] != n_inputs + 1:
         raise ValueError(
@@ -327,70 +347,3 @@ def _is_tied(rules: RuleBase) -> BoolArray:
     leader = np.column_stack([index[inverse] for index, inverse in first])
     along = [np.take_along_axis(values, leader, axis=0) for values in (rules.centers, rules.widths)]
     return np.array_equal(along[0], rules.centers) and np.array_equal(along[1], rules.widths)  # type: ignore[return-value]
-
-
-# -- text --------------------------------------------------------------------------------------------------------------
-
-_LINE = 80
-
-
-def format_number(value: float) -> str:
-    """Write a number with four significant digits, no trailing zeros and no minus zero."""
-    text = f"{value:.4g}"
-    return "0" if float(text) == 0 else text
-
-
-def input_names(rules: RuleBase, projection: FloatArray | None, prefix: str) -> list[str]:
-    """Name the inputs of conditions or consequents: projections, then features."""
-    features = rules.feature_names or tuple(f"x{m}" for m in range(rules.n_features))
-    return [f"{prefix}{j}" for j in range(_count_projections(projection))] + list(features)
-
-
-def _output_names(rules: RuleBase) -> tuple[str, ...]:
-    return rules.output_names or (("y",) if rules.n_outputs == 1 else tuple(f"y{o}" for o in range(rules.n_outputs)))
-
-
-def _formula(weights: FloatArray, names: Sequence[str]) -> list[str]:
-    """Return the terms of a linear formula, each with its sign; a zero weight is left out."""
-    terms = [(weights[0], "")] + [(w, f" {name}") for w, name in zip(weights[1:], names, strict=True)]
-    shown = [(w, name) for w, name in terms if format_number(w) != "0"] or [(0.0, "")]
-    words = [f"{'-' if w < 0 else '+'} {format_number(abs(w))}{name}" for w, name in shown]
-    return [words[0].replace("+ ", "").replace("- ", "-"), *words[1:]]
-
-
-def _wrap(head: str, words: Sequence[str], indent: str) -> str:
-    """Join words to lines of at most 80 characters, a word whole on one line."""
-    lines = [head]
-    for word in words:
-        if len(lines[-1]) + 1 + len(word) > _LINE and lines[-1].strip():
-            lines.append(indent)
-        lines[-1] += (" " if not lines[-1].endswith(" ") and lines[-1] else "") + word
-    return "\n".join(lines)
-
-
-def _describe_rule(rules: RuleBase, r: int) -> str:
-    pad = " " * len(f"Rule {r + 1}: ")
-    names = input_names(rules, rules.antecedent_projection, "p")
-    conditions = [
-        f"{name} is about {format_number(c)} +- {format_number(s)}"
-        for name, c, s in zip(names, rules.centers[r], rules.widths[r], strict=True)
-    ]
-    words = [conditions[0], *(f"and {condition}" for condition in conditions[1:])]
-    text = [_wrap(f"Rule {r + 1}: IF", words, pad + "   ")]
-    slopes = input_names(rules, rules.consequent_projection, "p" if rules.tied_projection else "q")
-    for name, weights in zip(_output_names(rules), rules.consequents[r], strict=True):
-        text.append(_wrap(f"{pad}THEN {name} =", _formula(weights, slopes), pad + "     "))
-    return "\n".join(text)
-
-
-def _describe_projections(rules: RuleBase) -> list[str]:
-    features = input_names(rules, None, "")
-    described = [("p", rules.antecedent_projection)]
-    if not rules.tied_projection:
-        described.append(("q", rules.consequent_projection))
-    return [
-        _wrap(f"where {prefix}{j} =", _formula(projection[:, j], features), " " * 6)
-        for prefix, projection in described
-        if projection is not None
-        for j in range(projection.shape[1])
-    ]

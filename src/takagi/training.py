@@ -244,7 +244,6 @@ class _Run:
     def advance(self, batches: IntArray, keep: BoolArray) -> str:
         """Run one block; return why training ended with it, or nothing."""
         self._make_room(batches.shape[1])
-        expected = self.n_iter + len(batches)
         finite = kernels.train_block(
             self.shape,
             self.settings,
@@ -259,7 +258,8 @@ class _Run:
         )
         if not finite:
             return "diverged"
-        return "no_change" if self.n_iter < expected else ""
+        has_stalled = 0 < self.settings.patience == self.n_iter - int(self.state.best_iter[0])
+        return "no_change" if has_stalled else ""
 
     @property
     def n_iter(self) -> int:
