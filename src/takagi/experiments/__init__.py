@@ -1,4 +1,4 @@
-"""The paper's algorithms, by name."""
+"""The paper's algorithms by name, and its experiments as plan, run, store, draw."""
 
 from takagi.experiments._algorithms import (
     ALGORITHMS,
@@ -8,5 +8,40 @@ from takagi.experiments._algorithms import (
     list_algorithms,
     paper_algorithm,
 )
+from takagi.experiments._claims import Ranking, Verdict, check_claims, rank_algorithms
+from takagi.experiments._execute import execute
+from takagi.experiments._experiment import pending_runs, run_experiment
+from takagi.experiments._figures import draw, draw_ranks
+from takagi.experiments._plan import FIGURES, QUICK, Run, Scope, make_plan
+from takagi.experiments._run import Result, execute_run
+from takagi.experiments._store import Store, StoreError
+from takagi.experiments._summary import MissingRunsError, summarize
 
-__all__ = ["ALGORITHMS", "Algorithm", "AlgorithmTable", "SampleScaler", "list_algorithms", "paper_algorithm"]
+__all__ = [
+    "ALGORITHMS",
+    "FIGURES",
+    "QUICK",
+    "Algorithm",
+    "AlgorithmTable",
+    "MissingRunsError",
+    "Ranking",
+    "Result",
+    "Run",
+    "SampleScaler",
+    "Scope",
+    "Store",
+    "StoreError",
+    "Verdict",
+    "check_claims",
+    "draw",
+    "draw_ranks",
+    "execute",
+    "execute_run",
+    "list_algorithms",
+    "make_plan",
+    "paper_algorithm",
+    "pending_runs",
+    "rank_algorithms",
+    "run_experiment",
+    "summarize",
+]

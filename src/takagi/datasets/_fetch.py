@@ -1,0 +1,162 @@
+"""Download: from an archive to a folder, whole and checked or not at all."""
+
+import hashlib
+import http.client
+import io
+import os
+import secrets
+import time
+import urllib.error
+import urllib.request
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
+
+from takagi.datasets._parse import check_values, encode, read_table
+from takagi.datasets._progress import Advance, show_progress
+from takagi.datasets._registry import DATASETS
+from takagi.datasets._sources import Source
+
+CHUNK = 1 << 16
+MIRROR = "TAKAGI_MIRROR"  # an address that takes the place of the archives' scheme and host
+
+
+class DownloadError(OSError):
+    """No address of a file gave the file; the message says why and where to put it by hand.
+
+    Examples
+    --------
+    >>> from takagi.datasets import DownloadError
+    >>> issubclass(DownloadError, OSError)
+    True
+    """
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to try one address.
+
+    Attributes
+    ----------
+    attempts : int
+    backoff : float
+        Seconds to wait before the second attempt; doubles with every further one.
+    timeout : float
+        Seconds without an answer that end an attempt.
+    """
+
+    attempts: int = 3
+    backoff: float = 0.5
+    timeout: float = 20.0
+
+
+def download_file(source: Source, folder: Path, *, quiet: bool = False, patience: Patience | None = None) -> Path:
+    """Download a file from the first of its addresses that gives it, check it and put it into a folder."""
+    failures = []
+    for url in map(_redirect, source.urls):
+        try:
+            with show_progress(source.name, url, quiet) as advance:
+                body = request(url, patience or Patience(), advance)
+            content = unpack(body, source.name) if url.endswith(".zip") else body
+            verify(source, content)
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            failures.append(f"\n  {url}: {_say(error)}")
+        else:
+            return write_whole(folder / source.name, content)
+    raise DownloadError(
+        f"{source.name} could not be downloaded.{''.join(failures)}\n"
+        f"Put the file into {folder.absolute()}, or into a folder that TAKAGI_DATA names."
+    )
+
+
+def request(url: str, patience: Patience, advance: Advance) -> bytes:
+    """Return what an address holds; failures that may pass are tried again."""
+    for attempt in range(1, patience.attempts + 1):
+        try:
+            return _read_body(url, patience.timeout, advance)
+        except (OSError, http.client.HTTPException) as error:
+            if attempt == patience.attempts or not _may_pass(error):
+                raise
+        time.sleep(patience.backoff * 2 ** (attempt - 1))
+    raise ValueError(f"attempts must be at least 1, got {patience.attempts}.")
+
+
+def unpack(archive: bytes, name: str) -> bytes:
+    """Return the file of that name, in whatever folder of a zip archive it is."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(archive)) as members:
+            for member in members.namelist():
+                if PurePosixPath(member).name == name:
+                    return members.read(member)
+    except (zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(f"not a sound zip archive ({error})") from error
+    raise ValueError(f"the archive has no {name}")
+
+
+def verify(source: Source, content: bytes) -> None:
+    """Raise a ValueError unless a file is the archive's: by its bytes where these are known, else by its values."""
+    if source.sha256 is not None:
+        found = hashlib.sha256(content).hexdigest()
+        if found != source.sha256:
+            raise ValueError(f"expected sha256 {source.sha256}, got {found}")
+        return
+    table = read_table(source, content)
+    for dataset in DATASETS.values():
+        if dataset.source is source:
+            check_values(dataset, *encode(dataset, table))
+
+
+def write_whole(path: Path, content: bytes) -> Path:
+    """Write a file that others see either whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+    try:
+        with temporary.open("xb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return path
+
+
+def _redirect(url: str) -> str:
+    """Return the same path on the mirror, if one is set."""
+    mirror = os.environ.get(MIRROR)
+    return f"{mirror.rstrip('/')}{urlsplit(url).path}" if mirror else url
+
+
+def _read_body(url: str, timeout: float, advance: Advance) -> bytes:
+    body = bytearray()
+    query = urllib.request.Request(url, headers={"User-Agent": "takagi"})
+    try:
+        with urllib.request.urlopen(query, timeout=timeout) as answer:
+            total = int(answer.headers["Content-Length"]) if answer.headers["Content-Length"] else None
+            while chunk := answer.read(CHUNK):
+                body += chunk
+                advance(len(body), total)
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise
+    if total is not None and len(body) != total:
+        raise ConnectionError(f"the connection was cut after {len(body)} of {total} bytes")
+    return bytes(body)
+
+
+def _may_pass(error: Exception) -> bool:
+    """Tell whether another attempt may succeed: not without a network, nor where the file is not."""
+    if isinstance(error, urllib.error.HTTPError):
+        return error.code >= 500 or error.code in (408, 425, 429)
+    if isinstance(error, urllib.error.URLError):
+        return isinstance(error.reason, (TimeoutError, ConnectionResetError))
+    return True
+
+
+def _say(error: Exception) -> str:
+    """Return the reason of a failure without urllib's brackets."""
+    if isinstance(error, urllib.error.URLError) and not isinstance(error, urllib.error.HTTPError):
+        return str(error.reason)
+    return str(error)

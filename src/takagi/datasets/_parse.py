@@ -1,0 +1,139 @@
+"""Parsing: from the bytes of an archive's file to features and target."""
+
+import importlib
+import io
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from takagi._typing import FloatArray
+from takagi.datasets._registry import Dataset
+from takagi.datasets._sources import Source
+
+Table = np.ndarray[tuple[int, int], Any]
+
+
+def require(package: str) -> Any:
+    """Import an optional package, or say in one line what to install."""
+    try:
+        return importlib.import_module(package)
+    except ImportError as error:
+        raise ImportError(f'This needs {package}: pip install "takagi[experiments]"') from error
+
+
+def read_numbers(content: bytes, n_columns: int) -> Table:
+    """Return the lines that consist of so many numbers; prose, quoted names and rows with a "?" are left out."""
+    rows = (line.split('"')[0].split() for line in _decode(content).splitlines())
+    return np.array([numbers for row in rows if len(row) == n_columns and (numbers := _to_floats(row))])
+
+
+def read_csv(content: bytes, n_columns: int, delimiter: str = ",", n_header: int = 1) -> Table:
+    """Return delimited cells, as text."""
+    cells = io.StringIO(_decode(content))
+    return np.loadtxt(cells, dtype=str, delimiter=delimiter, skiprows=n_header, usecols=range(n_columns), ndmin=2)
+
+
+def read_tecator(content: bytes, n_columns: int) -> Table:
+    """Return the numbers after the last line of settings, where a sample takes 25 lines."""
+    _, _, numbers = _decode(content).rpartition("extrapolation_examples=")
+    return np.array(numbers.split()[1:], dtype=float).reshape(-1, n_columns)
+
+
+def read_xls(content: bytes, n_columns: int) -> Table:
+    """Return the first sheet of an old Excel workbook, without its header."""
+    sheet = require("xlrd").open_workbook(file_contents=content).sheet_by_index(0)
+    return _to_table((sheet.row_values(row) for row in range(1, sheet.nrows)), n_columns)
+
+
+def read_xlsx(content: bytes, n_columns: int) -> Table:
+    """Return the first sheet of an Excel workbook, without its header and without empty rows."""
+    workbook = require("openpyxl").load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+    return _to_table(workbook.worksheets[0].iter_rows(min_row=2, values_only=True), n_columns)
+
+
+READERS: dict[str, Callable[[bytes, int], Table]] = {
+    "numbers": read_numbers,
+    "csv": read_csv,
+    "csv with semicolons": partial(read_csv, delimiter=";"),
+    "csv without header": partial(read_csv, n_header=0),
+    "tecator": read_tecator,
+    "xls": read_xls,
+    "xlsx": read_xlsx,
+}
+
+
+def read_table(source: Source, content: bytes) -> Table:
+    """Return all columns of a file, as numbers or as text."""
+    try:
+        return READERS[source.format](content, len(source.columns))
+    except ImportError:
+        raise
+    except Exception as error:  # every package has its own for a file that is not what it should be
+        raise ValueError(f"{source.name} is damaged or another file: {error}") from error
+
+
+def parse(dataset: Dataset, content: bytes) -> tuple[FloatArray, FloatArray]:
+    """Return features and target of a dataset, and refuse values that are not the paper's.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    content : bytes
+        The archive's file.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        Plain columns in the order of the file, then one 0/1 column per code of every category.
+    y : ndarray of shape (n_samples,)
+    """
+    X, y = encode(dataset, read_table(dataset.source, content))
+    check_values(dataset, X, y)
+    return X, y
+
+
+def encode(dataset: Dataset, table: Table) -> tuple[FloatArray, FloatArray]:
+    """Return a dataset's columns of a table, with one 0/1 column for every code of a category."""
+    index = dataset.source.columns.index
+    try:
+        y = table[:, index(dataset.target)].astype(float)
+        plain = table[:, [index(name) for name in dataset.features]].astype(float)
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"{dataset.source.name} is damaged or another file: {error}") from error
+    coded = [table[:, [index(name)]] == np.array(list(dataset.source.codes[name])) for name in dataset.categories]
+    if not all(block.any(axis=1).all() for block in coded):
+        raise ValueError(f"{dataset.source.name} is damaged or another file: it has a category that is not known")
+    return np.ascontiguousarray(np.hstack([plain, *coded], dtype=float)), y
+
+
+def check_values(dataset: Dataset, X: FloatArray, y: FloatArray) -> None:
+    """Raise a ValueError unless shape and mean target are the expected ones and all numbers are finite."""
+    problem = None
+    if X.shape != (dataset.n_samples, dataset.n_features):
+        problem = f"expected {dataset.n_samples} rows and {dataset.n_features} features, got {X.shape}"
+    elif not (np.isfinite(X).all() and np.isfinite(y).all()):
+        problem = "some numbers are missing or not finite"
+    elif abs(y.mean() - dataset.target_mean) > 1e-4:
+        problem = f"expected a mean {dataset.target!r} of {dataset.target_mean}, got {y.mean():.4f}"
+    if problem:
+        raise ValueError(f"{dataset.source.name} is damaged or another file ({dataset.name}): {problem}.")
+
+
+def _decode(content: bytes) -> str:
+    return content.decode("utf-8", errors="replace")
+
+
+def _to_floats(row: list[str]) -> list[float] | None:
+    """Return the numbers of a row, or None if one is none."""
+    try:
+        return [float(cell) for cell in row]
+    except ValueError:
+        return None
+
+
+def _to_table(rows: Iterable[Any], n_columns: int) -> Table:
+    """Return the first columns of all rows that are not empty."""
+    cells = [row[:n_columns] for row in rows]
+    return np.array([row for row in cells if any(cell not in (None, "") for cell in row)], dtype=float)

@@ -1,0 +1,138 @@
+"""The paper's table of 22 regression sets, as data."""
+
+from dataclasses import dataclass
+
+from takagi._messages import unknown_name
+from takagi.datasets._sources import (
+    ABALONE,
+    AIRFOIL,
+    AUTO_MPG,
+    CONCRETE,
+    ENERGY,
+    HOUSING,
+    NO2,
+    PM10,
+    POWER_PLANT,
+    PROTEIN,
+    SLUMP,
+    TECATOR,
+    WAGES,
+    WINE_RED,
+    WINE_WHITE,
+    YACHT,
+    Source,
+)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One row of the paper's table, and which columns of which file it takes.
+
+    Attributes
+    ----------
+    name, archive : str
+        In the paper's spelling; "UCI" or "StatLib".
+    n_samples, n_features : int
+        After encoding.
+    source : Source
+    target : str
+        A column of the source.
+    target_mean : float
+        To four decimals.
+    features : tuple of str
+        Columns taken as they are.
+    categories : tuple of str
+        Columns that become one 0/1 column per code, after the others.
+
+    Examples
+    --------
+    >>> from takagi.datasets import describe_dataset
+    >>> describe_dataset("autoMPG").feature_names[-4:]
+    ['model year', 'origin_1', 'origin_2', 'origin_3']
+    """
+
+    name: str
+    archive: str
+    n_samples: int
+    n_features: int
+    source: Source
+    target: str
+    target_mean: float
+    features: tuple[str, ...]
+    categories: tuple[str, ...] = ()
+
+    @property
+    def feature_type(self) -> str:
+        """What the paper's table says of the features."""
+        return "categorical, numerical" if self.categories else "numerical"
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the encoded columns."""
+        coded = [f"{name}_{label}" for name in self.categories for label in self.source.codes[name].values()]
+        return [*self.features, *coded]
+
+
+_PLAIN_WAGES = ("EDUCATION", "SOUTH", "SEX", "EXPERIENCE", "UNION", "AGE", "MARR")
+_ROWS = (
+    Dataset("Concrete-CS", "UCI", 103, 7, SLUMP, SLUMP.columns[10], 36.0394, SLUMP.columns[1:8]),
+    Dataset("Concrete-Flow", "UCI", 103, 7, SLUMP, SLUMP.columns[9], 49.6107, SLUMP.columns[1:8]),
+    Dataset("Concrete-Slump", "UCI", 103, 7, SLUMP, SLUMP.columns[8], 18.0485, SLUMP.columns[1:8]),
+    Dataset("Tecator-fat", "StatLib", 240, 22, TECATOR, "fat", 18.5021, TECATOR.columns[100:122]),
+    Dataset("Tecator-moisture", "StatLib", 240, 22, TECATOR, "moisture", 62.8454, TECATOR.columns[100:122]),
+    Dataset("Tecator-protein", "StatLib", 240, 22, TECATOR, "protein", 17.7562, TECATOR.columns[100:122]),
+    Dataset("Yacht", "UCI", 308, 6, YACHT, YACHT.columns[6], 10.4954, YACHT.columns[:6]),
+    Dataset("autoMPG", "UCI", 392, 9, AUTO_MPG, "mpg", 23.4459, AUTO_MPG.columns[1:7], ("origin",)),
+    Dataset("NO2", "StatLib", 500, 7, NO2, "log NO2", 3.6984, NO2.columns[1:]),
+    Dataset("PM10", "StatLib", 500, 7, PM10, "log PM10", 3.2709, PM10.columns[1:]),
+    Dataset("Housing", "UCI", 506, 13, HOUSING, "MEDV", 22.5328, HOUSING.columns[:13]),
+    Dataset("CPS", "StatLib", 534, 19, WAGES, "WAGE", 9.0241, _PLAIN_WAGES, ("RACE", "OCCUPATION", "SECTOR")),
+    Dataset("Efficiency-Cool", "UCI", 768, 8, ENERGY, "Cooling Load", 24.5878, ENERGY.columns[:8]),
+    Dataset("Efficiency-Heat", "UCI", 768, 8, ENERGY, "Heating Load", 22.3072, ENERGY.columns[:8]),
+    Dataset("Concrete", "UCI", 1030, 8, CONCRETE, CONCRETE.columns[8], 35.8178, CONCRETE.columns[:8]),
+    Dataset("Airfoil", "UCI", 1503, 5, AIRFOIL, AIRFOIL.columns[5], 124.8359, AIRFOIL.columns[:5]),
+    Dataset("Wine-red", "UCI", 1599, 11, WINE_RED, "quality", 5.6360, WINE_RED.columns[:11]),
+    Dataset("Abalone", "UCI", 4177, 7, ABALONE, "Rings", 9.9337, ABALONE.columns[1:8]),
+    Dataset("Abalone-OH", "UCI", 4177, 10, ABALONE, "Rings", 9.9337, ABALONE.columns[1:8], ("Sex",)),
+    Dataset("Wine-white", "UCI", 4898, 11, WINE_WHITE, "quality", 5.8779, WINE_WHITE.columns[:11]),
+    Dataset("PowerPlant", "UCI", 9568, 4, POWER_PLANT, "PE", 454.3650, POWER_PLANT.columns[:4]),
+    Dataset("Protein", "UCI", 45730, 9, PROTEIN, "RMSD", 7.7485, PROTEIN.columns[1:]),
+)
+DATASETS: dict[str, Dataset] = {row.name: row for row in _ROWS}
+
+
+def list_datasets() -> list[str]:
+    """Return the names of the paper's 22 regression sets, in the order of its table.
+
+    Examples
+    --------
+    >>> from takagi.datasets import list_datasets
+    >>> names = list_datasets()
+    >>> len(names), names[0], names[-1]
+    (22, 'Concrete-CS', 'Protein')
+    """
+    return list(DATASETS)
+
+
+def describe_dataset(name: str) -> Dataset:
+    """Return what the paper's table says of a dataset, and where its numbers come from.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`list_datasets`.
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> from takagi.datasets import describe_dataset
+    >>> yacht = describe_dataset("Yacht")
+    >>> yacht.n_samples, yacht.n_features, yacht.source.name
+    (308, 6, 'yacht_hydrodynamics.data')
+    """
+    if name not in DATASETS:
+        raise unknown_name("dataset", name, DATASETS)
+    return DATASETS[name]

@@ -1,0 +1,336 @@
+"""The claims of the paper's section IV, each with the numbers on both sides and a verdict.
+
+A claim that compares two algorithms is tested over the datasets: the mean of each dataset's normalised test RMSE over
+partitions and numbers of rules, Wilcoxon's signed-rank test, level 0.05. "Holds" means that the difference has the
+claimed sign and is significant, "does not hold" that it has the other sign and is significant.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import stats
+
+from takagi.experiments._plan import OPTIMIZERS, PROJECTIONS, SEVEN, STARTS
+from takagi.experiments._store import Store
+from takagi.experiments._summary import (
+    PARTITION,
+    average,
+    load_ratios,
+    select_defaults,
+    select_sensitivity,
+    select_tuned,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HOLDS, FAILS, OPEN = "holds", "does not hold", "not decided"
+_LEVEL = 0.05
+_CLOSE = 0.02  # means within 2 % count as alike
+_SAFE = 0.03  # a setting is safe if its mean is within 3 % of the best setting's
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the data says of a claim."""
+
+    claim: str
+    figure: str
+    numbers: str
+    p_value: float
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Mean ranks over datasets with Friedman's test and the critical difference of Nemenyi's."""
+
+    name: str
+    ranks: dict[str, float]
+    n_datasets: int
+    p_value: float
+    critical_difference: float
+
+
+class Evidence:
+    """The ratios of a store, selected once."""
+
+    def __init__(self, store: Store) -> None:
+        self.ratios = load_ratios(store)
+        self.defaults = select_defaults(self.ratios, tuple(dict.fromkeys(SEVEN[1:] + STARTS + PROJECTIONS)))
+        self.tuned = select_tuned(self.ratios)
+
+    def by_dataset(
+        self, algorithms: tuple[str, ...], rules: Callable[[int], bool] | None = None, tuned: bool = False
+    ) -> "pd.DataFrame":
+        """Return mean ratios, a row per dataset and a column per algorithm, over the cells that all of them have."""
+        frame = self.tuned if tuned else self.defaults
+        frame = frame[frame["algorithm"].isin(algorithms)]
+        if rules is not None:
+            frame = frame[frame["n_rules"].map(rules)]
+        cells = frame.pivot_table(index=[*PARTITION, "n_rules"], columns="algorithm", values="ratio").dropna()
+        if set(cells.columns) != set(algorithms) or not len(cells):
+            raise LookupError("runs are missing")
+        return cells.groupby(level="dataset").mean()[list(algorithms)]
+
+    def by_rules(self, algorithm: str, value: str = "ratio") -> "pd.Series":
+        """Return mean values of an algorithm, by number of rules up to 64, over datasets that have all of them."""
+        frame = self.defaults[(self.defaults["algorithm"] == algorithm) & (self.defaults["n_rules"] <= 64)]
+        table = frame.pivot_table(index="dataset", columns="n_rules", values=value).dropna()
+        if table.shape[1] < 6 or not len(table):
+            raise LookupError("runs are missing")
+        return table.mean()
+
+
+Judge = Callable[[Evidence], tuple[str, float, str]]  # numbers, p-value, verdict
+
+# -- kinds of claims ---------------------------------------------------------------------------------------------------
+
+
+def better(first: str, second: str, rules: Callable[[int], bool] | None = None, tuned: bool = False) -> Judge:
+    """Claim that one algorithm has smaller errors than another."""
+
+    def judge(evidence: Evidence) -> tuple[str, float, str]:
+        table = evidence.by_dataset((first, second), rules, tuned)
+        p_value = _wilcoxon(table[first] - table[second])
+        means = table.mean()
+        numbers = f"{first} {means[first]:.3f}, {second} {means[second]:.3f}; better on {_wins(table, first)}"
+        return numbers, p_value, _decide(means[first] < means[second], p_value)
+
+    return judge
+
+
+def best_of(first: str, others: tuple[str, ...], tuned: bool = False) -> Judge:
+    """Claim that one algorithm has the smallest error of several; tested against the best other one."""
+
+    def judge(evidence: Evidence) -> tuple[str, float, str]:
+        table = evidence.by_dataset((first, *others), tuned=tuned)
+        means = table.mean().sort_values()
+        rival = next(name for name in means.index if name != first)
+        p_value = _wilcoxon(table[first] - table[rival])
+        numbers = ", ".join(f"{name} {mean:.3f}" for name, mean in means.items())
+        return numbers, p_value, _decide(means.index[0] == first, p_value)
+
+    return judge
+
+
+def alike(first: str, second: str, rules: Callable[[int], bool] | None = None) -> Judge:
+    """Claim that two algorithms have about the same error, within 2 %."""
+
+    def judge(evidence: Evidence) -> tuple[str, float, str]:
+        means = evidence.by_dataset((first, second), rules).mean()
+        close = abs(means[first] / means[second] - 1) <= _CLOSE
+        return f"{first} {means[first]:.3f}, {second} {means[second]:.3f}", np.nan, HOLDS if close else FAILS
+
+    return judge
+
+
+def against_ridge(algorithms: tuple[str, ...], better_than_ridge: bool) -> Judge:
+    """Claim that algorithms are better, or worse, than ridge regression."""
+
+    def judge(evidence: Evidence) -> tuple[str, float, str]:
+        table = evidence.by_dataset(algorithms)
+        means = table.mean()
+        p_value = max(_wilcoxon(table[name] - 1) for name in algorithms)
+        right = (means < 1).all() if better_than_ridge else (means > 1).all()
+        return ", ".join(f"{name} {means[name]:.3f}" for name in algorithms), p_value, _decide(right, p_value)
+
+    return judge
+
+
+def falls_with_rules(algorithms: tuple[str, ...]) -> Judge:
+    """Claim that errors fall as rules are added."""
+
+    def judge(evidence: Evidence) -> tuple[str, float, str]:
+        means = {name: evidence.by_rules(name) for name in algorithms}
+        falls = [series.iloc[-1] < series.iloc[0] for series in means.values()]
+        numbers = ", ".join(f"{name} {s.iloc[0]:.3f} to {s.iloc[-1]:.3f}" for name, s in means.items())
+        return numbers, np.nan, HOLDS if all(falls) else FAILS
+
+    return judge
+
+
+def converged_at(n_rules: int) -> Judge:
+    """Claim that FCM-RDpA is within 2 % of its best at a number of rules."""
+
+    def judge(evidence: Evidence) -> tuple[str, float, str]:
+        means = evidence.by_rules("FCM-RDpA")
+        return _list_rules(means), np.nan, HOLDS if means[n_rules] <= means.min() * (1 + _CLOSE) else FAILS
+
+    return judge
+
+
+def best_number_of_rules(n_rules: int) -> Judge:
+    """Claim that a number of rules has the smallest average validation error."""
+
+    def judge(evidence: Evidence) -> tuple[str, float, str]:
+        means = evidence.by_rules("FCM-RDpA", "ratio_val")
+        return f"validation: {_list_rules(means)}", np.nan, HOLDS if means.idxmin() == n_rules else FAILS
+
+    return judge
+
+
+def larger_sets_want_more_rules(evidence: Evidence) -> tuple[str, float, str]:
+    """Judge that the best number of rules grows with the number of rows."""
+    from takagi.datasets import describe_dataset
+
+    frame = evidence.defaults[(evidence.defaults["algorithm"] == "FCM-RDpA") & (evidence.defaults["n_rules"] <= 64)]
+    best = frame.pivot_table(index="dataset", columns="n_rules", values="ratio_val").idxmin(axis=1)
+    if len(best) < 5:
+        raise LookupError("runs are missing")
+    n_rows = [describe_dataset(name).n_samples for name in best.index]
+    correlation, p_value = stats.spearmanr(n_rows, best)
+    return f"Spearman's correlation {correlation:.2f} over {len(best)} sets", p_value, _decide(correlation > 0, p_value)
+
+
+def safe_range(setting: str, low: float, high: float) -> Judge:
+    """Claim that every value of a setting in a range is within 3 % of the best value's error."""
+
+    def judge(evidence: Evidence) -> tuple[str, float, str]:
+        frame = select_sensitivity(setting, evidence.ratios)
+        means = average(frame, [setting]).set_index(setting)["mean"]
+        inside = means[(means.index >= low - 1e-9) & (means.index <= high + 1e-9)]
+        if len(inside) < 2 or len(means) < 5:
+            raise LookupError("runs are missing")
+        numbers = f"worst inside {inside.max():.3f}, best of all {means.min():.3f} at {means.idxmin():g}"
+        return numbers, np.nan, HOLDS if inside.max() <= means.min() * (1 + _SAFE) else FAILS
+
+    return judge
+
+
+def cost_ratio(first: str, second: str, low: float, high: float) -> Judge:
+    """Claim that one algorithm takes between low and high times the processor seconds of another."""
+
+    def judge(evidence: Evidence) -> tuple[str, float, str]:
+        seconds = evidence.defaults.groupby("algorithm")["seconds"].mean()
+        if first not in seconds or second not in seconds:
+            raise LookupError("runs are missing")
+        ratio = seconds[first] / seconds[second]
+        numbers = f"{first} {seconds[first]:.3f} s, {second} {seconds[second]:.3f} s, ratio {ratio:.2f}"
+        return numbers, np.nan, HOLDS if low <= ratio <= high else FAILS
+
+    return judge
+
+
+def slowest(algorithms: tuple[str, ...], others: tuple[str, ...]) -> Judge:
+    """Claim that some algorithms take longer than others."""
+
+    def judge(evidence: Evidence) -> tuple[str, float, str]:
+        seconds = evidence.defaults.groupby("algorithm")["seconds"].mean()
+        if not set(algorithms + others) <= set(seconds.index):
+            raise LookupError("runs are missing")
+        holds = seconds[list(algorithms)].min() > seconds[list(others)].max()
+        numbers = ", ".join(f"{name} {seconds[name]:.3f} s" for name in algorithms + others)
+        return numbers, np.nan, HOLDS if holds else FAILS
+
+    return judge
+
+
+# -- the table ---------------------------------------------------------------------------------------------------------
+
+_PCA = ("PCA-GP-RDA", "PCA-GP-RDpA", "PCA-FCM-RDA", "PCA-FCM-RDpA")
+_VANILLA = ("FCM-RDA", "RD-SGDM", "RD-Adam", "RD-AdaBelief")
+_SMALL, _LARGE = (lambda r: r <= 16), (lambda r: r >= 128)
+
+CLAIMS: tuple[tuple[str, str, Judge], ...] = (
+    ("FCM-RDpA is best on average", "4", best_of("FCM-RDpA", SEVEN[1:-1])),
+    ("PCA makes FCM-RDA worse", "4", better("FCM-RDA", "PCA-FCM-RDA")),
+    ("PCA makes FCM-RDpA worse", "4", better("FCM-RDpA", "PCA-FCM-RDpA")),
+    ("with PCA all are worse than ridge regression", "4", against_ridge(_PCA, False)),
+    ("without PCA both are better than ridge regression", "4", against_ridge(("FCM-RDA", "FCM-RDpA"), True)),
+    ("independent sets beat shared ones, RDA", "4", better("PCA-FCM-RDA", "PCA-GP-RDA")),
+    ("independent sets beat shared ones, RDpA", "4", better("PCA-FCM-RDpA", "PCA-GP-RDpA")),
+    ("RDpA beats RDA after PCA", "4", better("PCA-FCM-RDpA", "PCA-FCM-RDA")),
+    ("RDpA beats RDA", "4", better("FCM-RDpA", "FCM-RDA")),
+    ("PCA-GP-RDA and PCA-GP-RDpA are alike", "4", alike("PCA-GP-RDA", "PCA-GP-RDpA")),
+    ("errors fall as rules are added", "4", falls_with_rules(SEVEN[1:])),
+    ("FCM-RDpA converged at R=8", "4", converged_at(8)),
+    ("R=16 is best overall", "3b", best_number_of_rules(16)),
+    ("small sets want few rules, large ones many", "3b", larger_sets_want_more_rules),
+    ("grid partition is slowest", "4", slowest(_PCA[:2], SEVEN[3:])),
+    ("FCM-RDA and FCM-RDpA cost the same", "4", cost_ratio("FCM-RDpA", "FCM-RDA", 0.9, 1.1)),
+    ("a learning rate in [0.01, 0.1] is safe", "5", safe_range("learning_rate", 0.01, 0.1)),
+    ("P in [0.5, 0.7] is safe", "5", safe_range("keep_prob", 0.5, 0.7)),
+    ("gamma in [0.3, 0.6] is safe", "5", safe_range("powerball", 0.3, 0.6)),
+    ("FCM beats random initialisation for R up to 16", "6", better("FCM-RDpA", "rand-RDpA", _SMALL)),
+    ("FCM beats k-means initialisation for R up to 16", "6", better("FCM-RDpA", "kM-RDpA", _SMALL)),
+    ("FCM and random initialisation are alike for R from 128", "6", alike("FCM-RDpA", "rand-RDpA", _LARGE)),
+    ("FCM and k-means initialisation are alike for R from 128", "6", alike("FCM-RDpA", "kM-RDpA", _LARGE)),
+    ("AdaBelief is best of the vanilla four", "7", best_of("RD-AdaBelief", _VANILLA[:-1], tuned=True)),
+    ("Powerball improves AdaBound", "7", better("RD-pAdaBound", "FCM-RDA", tuned=True)),
+    ("Powerball improves SGDM", "7", better("RD-pSGDM", "RD-SGDM", tuned=True)),
+    ("Powerball improves Adam", "7", better("RD-pAdam", "RD-Adam", tuned=True)),
+    ("Powerball improves AdaBelief", "7", better("FCM-RDpA", "RD-AdaBelief", tuned=True)),
+    ("Powerball AdaBelief is best of the eight", "7", best_of("FCM-RDpA", OPTIMIZERS[:-1], tuned=True)),
+    ("FCM-RDpAx is best of the four with projections", "8", best_of("FCM-RDpAx", PROJECTIONS[:-1])),
+    ("FCM-RDpAx costs slightly more than FCM-RDpA", "8", cost_ratio("FCM-RDpAx", "FCM-RDpA", 1.0, 2.0)),
+)
+
+
+def check_claims(store: Store) -> list[Verdict]:
+    """Judge every claim of the paper's section IV by a store's results.
+
+    Parameters
+    ----------
+    store : Store
+
+    Returns
+    -------
+    list of Verdict
+        "holds", "does not hold" or "not decided", the latter also where runs are missing.
+    """
+    evidence = Evidence(store)
+    verdicts = []
+    for claim, figure, judge in CLAIMS:
+        try:
+            numbers, p_value, verdict = judge(evidence)
+        except LookupError:
+            numbers, p_value, verdict = f"needs more runs: takagi experiment run fig{figure}", np.nan, OPEN
+        verdicts.append(Verdict(claim, figure, numbers, p_value, verdict))
+    return verdicts
+
+
+def rank_algorithms(store: Store) -> list[Ranking]:
+    """Return mean ranks of the algorithms of figures 4, 7 and 8 over the datasets, with Friedman's test."""
+    evidence = Evidence(store)
+    groups = [("fig4", SEVEN[1:], False), ("fig7", OPTIMIZERS, True), ("fig8", PROJECTIONS, False)]
+    rankings = []
+    for name, algorithms, tuned in groups:
+        try:
+            table = evidence.by_dataset(algorithms, tuned=tuned)
+        except LookupError:
+            continue
+        if len(table) > 2:
+            rankings.append(_rank(name, table))
+    return rankings
+
+
+def _rank(name: str, table: "pd.DataFrame") -> Ranking:
+    n_sets, n_algorithms = table.shape
+    ranks = table.rank(axis=1).mean()
+    p_value = stats.friedmanchisquare(*(table[column] for column in table)).pvalue
+    studentized = stats.studentized_range.ppf(1 - _LEVEL, n_algorithms, np.inf) / np.sqrt(2)
+    difference = studentized * np.sqrt(n_algorithms * (n_algorithms + 1) / (6 * n_sets))
+    return Ranking(
+        name, {str(key): float(value) for key, value in ranks.items()}, n_sets, float(p_value), float(difference)
+    )
+
+
+def _wilcoxon(differences: "pd.Series") -> float:
+    return float(stats.wilcoxon(differences).pvalue) if len(differences) > 4 and differences.any() else 1.0
+
+
+def _decide(right: bool, p_value: float) -> str:
+    if p_value >= _LEVEL:
+        return OPEN
+    return HOLDS if right else FAILS
+
+
+def _wins(table: "pd.DataFrame", first: str) -> str:
+    return f"{int((table[first] == table.min(axis=1)).sum())} of {len(table)} sets"
+
+
+def _list_rules(means: "pd.Series") -> str:
+    return ", ".join(f"R={r} {mean:.3f}" for r, mean in means.items())

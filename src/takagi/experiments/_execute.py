@@ -1,0 +1,87 @@
+"""Execution: runs on threads, processes or a Dask cluster; results come as they are finished."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from joblib import Parallel, cpu_count, delayed
+
+from takagi._messages import unknown_name
+from takagi.experiments._plan import Run
+from takagi.experiments._run import Result, execute_run
+
+BACKENDS = ("threads", "processes", "dask")
+
+
+def execute(
+    runs: Sequence[Run],
+    *,
+    backend: str = "threads",
+    n_workers: int | None = None,
+    scheduler: str | None = None,
+    base_seed: int = 0,
+    data_home: str | None = None,
+) -> Iterator[Result]:
+    """Yield the results of runs in the order in which they end.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+    backend : {"threads", "processes", "dask"}, default="threads"
+        Threads suffice on one machine: the kernels run without the GIL.
+    n_workers : int, optional
+        All cores by default; not used by Dask.
+    scheduler : str, optional
+        Address of a Dask scheduler; without one, `backend="dask"` starts a local cluster.
+    base_seed : int, default=0
+    data_home : str, optional
+        Folder of the data, as in `load_dataset`; on a cluster every machine must see it.
+
+    Yields
+    ------
+    Result
+    """
+    if backend not in BACKENDS:
+        raise unknown_name("backend", backend, BACKENDS)
+    if backend == "dask":
+        yield from _execute_on_dask(runs, n_workers, scheduler, base_seed, data_home)
+        return
+    call = execute_run if backend == "threads" else execute_quietly
+    pool = Parallel(n_workers or cpu_count(), prefer=backend, return_as="generator_unordered", batch_size=1)
+    yield from pool(delayed(call)(run, base_seed, data_home) for run in runs)
+
+
+def execute_quietly(run: Run, base_seed: int, data_home: str | None) -> Result:
+    """Execute a run in a worker process, which shows no warnings."""
+    warnings.simplefilter("ignore")
+    return execute_run(run, base_seed, data_home)
+
+
+def _execute_on_dask(
+    runs: Sequence[Run], n_workers: int | None, scheduler: str | None, base_seed: int, data_home: str | None
+) -> Iterator[Result]:
+    try:
+        from dask.distributed import as_completed
+    except ImportError as error:
+        raise ImportError('backend="dask" needs Dask: pip install "takagi[experiments]"') from error
+    with _connect(scheduler, n_workers) as client:
+        futures = client.map(execute_quietly, runs, base_seed=base_seed, data_home=data_home, pure=False, retries=2)
+        waiting = dict(zip(futures, runs, strict=True))
+        for future in as_completed(futures):
+            run = waiting.pop(future)
+            if future.status == "finished":
+                yield future.result()
+            else:
+                yield Result(run, error=f"worker failed: {future.exception()}".replace("\n", " "))
+            future.release()
+
+
+def _connect(scheduler: str | None, n_workers: int | None) -> Any:
+    from dask.distributed import Client, LocalCluster
+
+    if scheduler is None:
+        return Client(LocalCluster(n_workers=n_workers or cpu_count(), threads_per_worker=1, dashboard_address=None))
+    try:
+        return Client(scheduler, timeout=10)
+    except (OSError, ValueError) as error:
+        raise ConnectionError(f"no Dask scheduler answers at {scheduler!r}: {error}") from error

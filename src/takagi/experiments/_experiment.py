@@ -1,0 +1,68 @@
+"""An experiment from plan to store."""
+
+import warnings
+from collections.abc import Callable
+
+from takagi.experiments._execute import execute
+from takagi.experiments._plan import Run, Scope, make_plan
+from takagi.experiments._run import Result
+from takagi.experiments._store import Store
+
+Notify = Callable[[Result], object]
+
+
+def pending_runs(figure: str, store: Store, scope: Scope | None = None) -> list[Run]:
+    """Return the runs of a figure's plan that the store does not have."""
+    finished = store.finished()
+    return [run for run in make_plan(figure, scope) if run not in finished]
+
+
+def run_experiment(
+    figure: str,
+    store: Store,
+    scope: Scope | None = None,
+    *,
+    backend: str = "threads",
+    n_workers: int | None = None,
+    scheduler: str | None = None,
+    base_seed: int = 0,
+    data_home: str | None = None,
+    notify: Notify | None = None,
+) -> list[Result]:
+    """Run what is missing of a figure's plan; each result is stored as it comes.
+
+    Interrupted at any moment, it goes on from there when called again. A run that fails is stored with its error, the
+    others go on, and it is tried again next time.
+
+    Parameters
+    ----------
+    figure : str
+        "fig3a", "fig3b", "fig4", ..., "fig8" or "all".
+    store : Store
+    scope : Scope, optional
+        A part of the plan; all of it by default.
+    backend, n_workers, scheduler, base_seed, data_home
+        As in `takagi.experiments.execute`.
+    notify : callable, optional
+        Called with every result.
+
+    Returns
+    -------
+    list of Result
+        The failed runs.
+    """
+    failed = []
+    runs = pending_runs(figure, store, scope)
+    results = execute(
+        runs, backend=backend, n_workers=n_workers, scheduler=scheduler, base_seed=base_seed, data_home=data_home
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # fewer rows than rules, training that does not help: the figures show it
+        for result in results:
+            store.append([result])
+            if result.error:
+                failed.append(result)
+            if notify is not None:
+                notify(result)
+    store.compact()
+    return failed

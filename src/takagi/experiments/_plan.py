@@ -1,0 +1,182 @@
+"""Plans: which runs a figure of the paper needs.
+
+A run is one fit, described by everything that decides its result. Figures that need the same run share it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+from takagi._messages import unknown_name
+from takagi.datasets import list_datasets
+from takagi.experiments._algorithms import ALGORITHMS
+
+N_REPEATS = 8
+RULES = (2, 4, 8, 16, 32, 64)
+MORE_RULES = (*RULES, 128, 256)
+LEARNING_RATES = tuple(round(10 ** (-k / 2), 10) for k in range(9))
+KEEP_PROBS = tuple(k / 10 for k in range(1, 11))
+POWERBALLS = tuple(k / 10 for k in range(1, 13))
+TUNED_RATES = (1.0, 0.1, 0.01, 0.001, 0.0001)
+
+# Below log2(n_rules) features there are not that many principal components; the paper leaves these cases out for all.
+LEFT_OUT_FROM = {"PowerPlant": 32, "Airfoil": 64}
+
+SEVEN = ("RR", "PCA-GP-RDA", "PCA-GP-RDpA", "PCA-FCM-RDA", "PCA-FCM-RDpA", "FCM-RDA", "FCM-RDpA")
+STARTS = ("rand-RDpA", "kM-RDpA", "FCM-RDpA")
+OPTIMIZERS = (
+    "FCM-RDA", "RD-pAdaBound", "RD-SGDM", "RD-pSGDM", "RD-Adam", "RD-pAdam", "RD-AdaBelief", "FCM-RDpA",
+)  # fmt: skip
+PROJECTIONS = ("FCM-RDpA", "FCM-RDpA'", "FCM-RDpA''", "FCM-RDpAx")
+
+
+@dataclass(frozen=True, order=True)
+class Run:
+    """One fit.
+
+    Attributes
+    ----------
+    dataset, repeat : str and int
+        The data and its partition, repeats counted from 1.
+    algorithm : str
+        A name of `list_algorithms`.
+    n_rules : int
+        0 for ridge regression, which has none.
+    learning_rate, keep_prob, powerball : float
+        The settings that figures 5 and 7 vary.
+    """
+
+    dataset: str
+    repeat: int
+    algorithm: str
+    n_rules: int
+    learning_rate: float
+    keep_prob: float
+    powerball: float
+
+    @property
+    def is_default(self) -> bool:
+        """Whether the settings are the paper's own."""
+        return self == make_run(self.dataset, self.repeat, self.algorithm, self.n_rules)
+
+    @property
+    def keeps_curve(self) -> bool:
+        """Whether the validation curve is kept, as figure 3 needs it."""
+        return self.is_default and (self.algorithm == "FCM-RDpA" or (self.algorithm in SEVEN and self.n_rules == 16))
+
+
+def make_run(dataset: str, repeat: int, algorithm: str, n_rules: int) -> Run:
+    """Return a run with the paper's settings."""
+    if algorithm == "RR":
+        return Run(dataset, repeat, algorithm, 0, 0.0, 1.0, 1.0)
+    return Run(dataset, repeat, algorithm, n_rules, 0.01, 0.5, ALGORITHMS[algorithm].powerball)
+
+
+def derive_seed(base: int, *what: object) -> int:
+    """Return a seed that is a hash of what it is for, so that no order of work can change it.
+
+    >>> derive_seed(0, "partition", "Yacht", 1) == derive_seed(0, "partition", "Yacht", 1)
+    True
+    """
+    text = "|".join(map(str, (base, *what)))
+    return int.from_bytes(sha256(text.encode()).digest()[:4], "big")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What part of a figure's plan to run.
+
+    Attributes
+    ----------
+    datasets : tuple of str
+    repeats : int
+        The first so many partitions.
+    rules : tuple of int or None
+        Only these numbers of rules; None for all.
+    """
+
+    datasets: tuple[str, ...] = tuple(list_datasets())
+    repeats: int = N_REPEATS
+    rules: tuple[int, ...] | None = None
+
+    def cells(self, rules: Sequence[int]) -> Iterable[tuple[str, int, int]]:
+        """Yield (dataset, repeat, n_rules) without the cases that the paper leaves out."""
+        for n_rules in rules:
+            for dataset in self.datasets:
+                if (self.rules is None or n_rules in self.rules) and n_rules < LEFT_OUT_FROM.get(dataset, 10**9):
+                    yield from ((dataset, repeat, n_rules) for repeat in range(1, self.repeats + 1))
+
+
+QUICK = Scope(datasets=("Concrete-CS", "Yacht", "autoMPG", "NO2"), repeats=2, rules=(4, 16))
+
+
+def _compare(scope: Scope, algorithms: Sequence[str], rules: Sequence[int]) -> list[Run]:
+    return [make_run(d, k, algorithm, r) for d, k, r in scope.cells(rules) for algorithm in ("RR", *algorithms)]
+
+
+def _vary(scope: Scope) -> list[Run]:
+    settings: dict[str, tuple[Any, ...]] = {
+        "learning_rate": LEARNING_RATES,
+        "keep_prob": KEEP_PROBS,
+        "powerball": POWERBALLS,
+    }
+    start = _compare(scope, ("FCM-RDpA",), RULES)
+    varied = [
+        replace(run, **{name: value})
+        for run in start
+        if run.algorithm != "RR"
+        for name, values in settings.items()
+        for value in values
+    ]
+    return start + varied
+
+
+def _tune(scope: Scope) -> list[Run]:
+    start = _compare(scope, OPTIMIZERS, MORE_RULES)
+    return [
+        run if run.algorithm == "RR" else replace(run, learning_rate=rate)
+        for run in start
+        for rate in (TUNED_RATES if run.algorithm != "RR" else (0.0,))
+    ]
+
+
+FIGURES: dict[str, Callable[[Scope], list[Run]]] = {
+    "fig3a": lambda scope: _compare(scope, SEVEN[1:], (16,)),
+    "fig3b": lambda scope: _compare(scope, ("FCM-RDpA",), RULES),
+    "fig4": lambda scope: _compare(scope, SEVEN[1:], RULES),
+    "fig5": _vary,
+    "fig6": lambda scope: _compare(scope, STARTS, MORE_RULES),
+    "fig7": _tune,
+    "fig8": lambda scope: _compare(scope, PROJECTIONS, RULES),
+}
+
+
+def make_plan(figure: str, scope: Scope | None = None) -> list[Run]:
+    """Return the runs of a figure, or of all, each once.
+
+    Parameters
+    ----------
+    figure : str
+        "fig3a", "fig3b", "fig4", ..., "fig8", as printed in the paper, or "all".
+    scope : Scope, optional
+        The whole plan by default.
+
+    Returns
+    -------
+    list of Run
+
+    Examples
+    --------
+    >>> from takagi.experiments import make_plan
+    >>> len(make_plan("fig4"))
+    6368
+    """
+    scope = Scope() if scope is None else scope
+    for dataset in scope.datasets:
+        if dataset not in list_datasets():
+            raise unknown_name("dataset", dataset, list_datasets())
+    if figure not in (*FIGURES, "all"):
+        raise unknown_name("figure", figure, (*FIGURES, "all"))
+    chosen = FIGURES.values() if figure == "all" else [FIGURES[figure]]
+    return list(dict.fromkeys(run for plan in chosen for run in plan(scope)))

@@ -1,0 +1,188 @@
+"""The store: results in a folder, appended as they come, never half-written.
+
+``journal.csv`` gets one line per finished run; a line cut short by a kill is dropped on the next start. ``compact``
+moves the journal into ``results.parquet``. Curves are in ``curves.csv`` and ``curves.parquet`` the same way.
+"""
+
+import csv
+import io
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from takagi.experiments._plan import Run
+from takagi.experiments._run import CURVE_POINTS, Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMAT = 1
+RUN_COLUMNS = [f.name for f in fields(Run)]
+_TYPES = {"dataset": str, "repeat": int, "algorithm": str, "n_rules": int}
+_VALUES = ["rmse_val", "rmse_test", "best_iter", "seconds", "error"]
+_SCALARS = RUN_COLUMNS + _VALUES
+_CURVES = [*RUN_COLUMNS, "curve"]
+
+
+class StoreError(Exception):
+    """A store that cannot be read, with what is wrong and what to do."""
+
+
+class Store:
+    """Results of runs in a folder.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it does not exist.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from takagi.experiments import Store
+    >>> store = Store(tempfile.mkdtemp())
+    >>> len(store.finished())
+    0
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._check_format()
+
+    # -- writing -------------------------------------------------------------------------------------------------------
+
+    def append(self, results: Iterable[Result]) -> None:
+        """Append results; each line is on disk before the next one is written."""
+        for result in results:
+            run = asdict(result.run)
+            if len(result.curve):
+                text = " ".join(f"{value:.5g}" for value in result.curve)
+                self._append_line("curves.csv", [*run.values(), text], _CURVES)
+            values = [f"{result.rmse_val:.8g}", f"{result.rmse_test:.8g}", result.best_iter, f"{result.seconds:.4g}"]
+            self._append_line("journal.csv", [*run.values(), *values, result.error], _SCALARS)
+
+    def _append_line(self, name: str, values: list, header: list[str]) -> None:
+        path = self.folder / name
+        with path.open("a+b") as file:
+            _drop_cut_line(file)
+            if file.seek(0, os.SEEK_END) == 0:
+                file.write(_csv_line(header))
+            file.write(_csv_line(values))
+            file.flush()
+            os.fsync(file.fileno())
+
+    def compact(self) -> None:
+        """Move the journal into Parquet files, each replaced at once."""
+        for journal, table, columns in (("curves.csv", "curves", _CURVES), ("journal.csv", "results", _SCALARS)):
+            if (self.folder / journal).exists():
+                frame = self._read(journal, table, columns)
+                temporary = self.folder / f".{table}.parquet.{os.getpid()}"
+                frame.to_parquet(temporary, index=False, compression="zstd")
+                temporary.replace(self.folder / f"{table}.parquet")
+                (self.folder / journal).unlink()
+
+    # -- reading -------------------------------------------------------------------------------------------------------
+
+    def results(self) -> "pd.DataFrame":
+        """Return one row per run, the newest where a run was done twice."""
+        frame = self._read("journal.csv", "results", _SCALARS)
+        return frame.astype(dict.fromkeys(_VALUES[:4], float)).fillna({"error": ""})
+
+    def curves(self) -> "pd.DataFrame":
+        """Return one row per run that keeps its validation curve, its points as columns."""
+        import pandas as pd
+
+        frame = self._read("curves.csv", "curves", _CURVES)
+        points = [np.array(text.split(), dtype=float) for text in frame.pop("curve")]
+        values = np.reshape(points, (len(frame), len(CURVE_POINTS)))
+        return pd.concat([frame, pd.DataFrame(values, columns=CURVE_POINTS.tolist())], axis=1)
+
+    def finished(self) -> set[Run]:
+        """Return the runs that have a result and no error."""
+        frame = self.results()
+        good = frame[frame["error"] == ""]
+        return {Run(*row) for row in good[RUN_COLUMNS].itertuples(index=False, name=None)}
+
+    def _read(self, journal: str, table: str, columns: list[str]) -> "pd.DataFrame":
+        import pandas as pd
+
+        parts = []
+        if (path := self.folder / f"{table}.parquet").exists():
+            try:
+                parts.append(pd.read_parquet(path))
+            except Exception as error:
+                raise StoreError(f"{path} is damaged ({error}). Nothing was changed; restore or remove it.") from error
+        if (path := self.folder / journal).exists():
+            parts.append(_parse(path, columns))
+        if not parts:
+            return pd.DataFrame({name: pd.Series(dtype=_TYPES.get(name, float)) for name in columns}, columns=columns)
+        frame = pd.concat(parts, ignore_index=True)
+        if list(frame.columns) != columns:
+            raise StoreError(f"{self.folder} has the columns of another version: {list(frame.columns)}.")
+        return frame.drop_duplicates(RUN_COLUMNS, keep="last", ignore_index=True)
+
+    def _check_format(self) -> None:
+        mark = self.folder / "FORMAT"
+        if not mark.exists():
+            if any((self.folder / name).exists() for name in ("results.parquet", "journal.csv")):
+                raise StoreError(f"{self.folder} was written by an unknown version: it has no file FORMAT.")
+            mark.write_text(f"{FORMAT}\n")
+        elif mark.read_text().strip() != str(FORMAT):
+            raise StoreError(
+                f"{self.folder} has format {mark.read_text().strip()}, this version of takagi reads format {FORMAT}. "
+                "Use another folder, or the version that wrote it. Nothing was changed."
+            )
+
+
+def _csv_line(values: list) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(values)
+    return text.getvalue().encode()
+
+
+def _drop_cut_line(file: io.BufferedRandom) -> None:
+    """Cut a last line that has no end: its run was in flight when the process was killed."""
+    end = file.seek(0, os.SEEK_END)
+    if end == 0:
+        return
+    file.seek(max(0, end - 65536))
+    tail = file.read()
+    if not tail.endswith(b"\n"):
+        file.truncate(end - len(tail) + tail.rfind(b"\n") + 1)
+
+
+def _parse(path: Path, columns: list[str]) -> "pd.DataFrame":
+    """Return the whole lines of a journal; name the damaged ones."""
+    import pandas as pd
+
+    text = path.read_bytes().decode(errors="replace")
+    whole = text[: text.rfind("\n") + 1]
+    rows = list(csv.reader(io.StringIO(whole)))
+    if rows and rows[0] != columns:
+        raise StoreError(f"{path} has the columns of another version: {rows[0]}. Nothing was changed.")
+    bad = [number for number, row in enumerate(rows[1:], start=2) if not _is_sound(row, columns)]
+    if bad:
+        shown = ", ".join(map(str, bad[:10]))
+        raise StoreError(f"{path} is damaged in line(s) {shown}. Nothing was changed; mend or remove these lines.")
+    frame = pd.DataFrame(rows[1:], columns=columns)
+    types = {name: _TYPES.get(name, float) for name in RUN_COLUMNS}
+    return frame.astype(types | {name: float for name in _VALUES[:4] if name in columns})
+
+
+def _is_sound(row: list[str], columns: list[str]) -> bool:
+    if len(row) != len(columns):
+        return False
+    try:
+        for name, value in zip(columns, row, strict=True):
+            if name in ("curve", "error"):
+                np.array(value.split() if name == "curve" else [], dtype=float)
+            else:
+                _TYPES.get(name, float)(value)
+    except ValueError:
+        return False
+    return True
