@@ -249,8 +249,8 @@ def test_the_first_step_is_that_of_the_reference(file, name):
     assert_best_rules(result.rule_base, run, 1e-9)
 
 
-def count_usable(name, n_iter):
-    """How many iterations of a full-batch run are usable, which the folder's README tells."""
+def count_said_usable(name, n_iter):
+    """How many iterations of a full-batch run the folder's README calls usable."""
     readme = FOLDER / "README.md"
     text = readme.read_text() if readme.is_file() else ""
     said = re.search(r"Not usable beyond their first (\d+)\s+iterations:\s+([\w\s,]+)\.", text)
@@ -258,15 +258,26 @@ def count_usable(name, n_iter):
     return int(said[1]) if name in unusable else n_iter
 
 
+def allow_recorded(run, name, measured):
+    """The tolerance per iteration from the recorded sensitivity, for as many iterations as it is of use.
+
+    The one disturbance that was recorded may miss what others do in a chaotic run: the rule ends where the oracle,
+    disturbed as little, leaves it itself.
+    """
+    tolerance = allow(run.recorded["sens"])
+    left = measured > 1000 * tolerance  # `measured` is 1000 times what the disturbed oracle did
+    return tolerance[: min(count_said_usable(name, run.n_iter), np.argmax(left) if left.any() else run.n_iter)]
+
+
 @every_run_of("full_batch")
 def test_full_batches_follow_the_reference(file, name):
     run = read_run(file, name)
-    n_iter = min(count_usable(name, run.n_iter), count_before_underflow(run.ask_oracle("authors")))
-    tolerance = allow(run.recorded["sens"])[:n_iter]
+    history, measured = measure_oracle(file, name, "authors")
+    tolerance = allow_recorded(run, name, measured)[: count_before_underflow(history)]
     result = run.ask_takagi()
     assert_curve(result.history["train_rmse"], run.recorded["rmse_train"], tolerance)
     assert_curve(result.history["val_rmse"], run.recorded["rmse_val"], tolerance)
-    if run.best_iter <= n_iter:
+    if run.best_iter <= len(tolerance):
         assert_best_iteration(result.best_iter, run, tolerance)
         rules = run.ask_takagi(run.best_iter, validate=False).rule_base
         assert_best_rules(rules, run, tolerance[run.best_iter - 1])
@@ -275,7 +286,8 @@ def test_full_batches_follow_the_reference(file, name):
 @every_run_of("full_batch")
 def test_the_oracle_follows_the_full_batches_of_the_reference(file, name):
     run = read_run(file, name)
-    history, tolerance = run.ask_oracle("authors"), allow(run.recorded["sens"])[: count_usable(name, run.n_iter)]
+    history, measured = measure_oracle(file, name, "authors")
+    tolerance = allow_recorded(run, name, measured)
     assert_curve(history.curves, run.curves, tolerance)
     if run.best_iter <= len(tolerance):
         assert_best_iteration(history.best_iter, run, tolerance)
@@ -339,6 +351,12 @@ def test_the_oracle_with_the_authors_underflow_follows_the_reference(file, name)
         assert_parameters(history.best, read_best(run), tolerance[run.best_iter - 1])
         firing = np.exp(ref.log_firing(history.best, run.validation[0])).mean(axis=0)
         assert_firing(firing, run, tolerance[run.best_iter - 1])
+
+
+def test_the_oracle_holds_errors_that_are_no_numbers_as_the_reference_does():
+    """No recorded run has one, so this is from the README alone."""
+    held = ref.hold(np.array([np.nan, 3.0, np.nan, np.nan, 2.0]))
+    np.testing.assert_array_equal(held, [np.nan, 3.0, 3.0, 3.0, 2.0])
 
 
 @every_run_of("droprule", "edge")

@@ -1,9 +1,10 @@
 """Every compiled function of takagi; beside `takagi.lanes` the only import of numba.
 
 Layout. Rules lie side by side in the lanes of vector registers: an array over rules and inputs is stored as
-``(n_blocks, n_inputs, LANES)``, one block per eight rules, the last one filled up with rules that never fire
+``(n_blocks, n_inputs, LANES)``, one block per eight rules, the last one filled up with rules too far away to fire
 (`takagi.lanes.to_lanes`). A row of a mini-batch meets one block at a time, so its parameters stay in the first-level
-cache, and four rows are taken together, so each parameter is loaded once for four rows.
+cache, and four rows are taken together, so each parameter is loaded once for four rows. Prediction and validation,
+which need no gradient, lay eight rows side by side instead (`lay_rows`): then nothing is ever summed across lanes.
 
 All parameters of a rule base are one flat vector `theta` (centers, widths, consequents, projections: `sections`), and
 so are their gradients and the optimiser's moments; an update is one loop over them. Parameters that are tied (the
@@ -55,6 +56,16 @@ def _compiled(function):
         return njit(function, cache=True, nogil=True, error_model="numpy")
     except RuntimeError:  # numba found no folder to write to
         return njit(function, nogil=True, error_model="numpy")
+
+
+def _inner(function, **options):
+    """Compile for callers in this file only, which saves making it callable from Python."""
+    return njit(function, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+
+
+def _merged(function):
+    """Compile as a part of its callers: a call would pass seven words per array, which short loops notice."""
+    return _inner(function, forceinline=True)
 
 
 # -- One rule base as a flat vector -----------------------------------------------------------------------------------
@@ -125,14 +136,14 @@ def make_work(shape, n_rows):
 # -- Forward: inputs, distances, shares, outputs ----------------------------------------------------------------------
 
 
-@_compiled
-def invert_widths(theta, shape, work):
+@_inner
+def invert_widths(theta, shape, inverse, offset):
     """Keep 1 / width and -center / width, so that a distance is one multiplication and one addition."""
     start_c, start_s, end = sections(shape)[:3]
     for i in range(0, end - start_s, LANES):
-        inverse = 1.0 / load(theta, start_s + i)
-        store(work.inverse, i, inverse)
-        store(work.offset, i, splat(0.0) - load(theta, start_c + i) * inverse)
+        inverted = 1.0 / load(theta, start_s + i)
+        store(inverse, i, inverted)
+        store(offset, i, splat(0.0) - load(theta, start_c + i) * inverted)
 
 
 @njit(inline="always")
@@ -148,7 +159,7 @@ def clear(array, start, end):
         store(array, i, 0.0)
 
 
-@_compiled
+@_inner
 def fill_inputs(inputs, X, rows, projection, n_projected):
     """Set `inputs` to [X P, X] for the given rows of X, and to zeros for the filling of the last tile."""
     n_features = X.shape[1]
@@ -160,13 +171,26 @@ def fill_inputs(inputs, X, rows, projection, n_projected):
             for k in range(n_features):
                 total += X[row, k] * projection[(k + 1) * n_projected + j]
             inputs[start + j] = total
+        source, target = X[row], inputs[start + n_projected : start + n_inputs]
         for k in range(n_features):
-            inputs[start + n_projected + k] = X[row, k]
+            target[k] = source[k]
     for i in range(len(rows) * n_inputs, fill_tile(len(rows)) * n_inputs):
         inputs[i] = 0.0
 
 
-@_compiled
+@njit(inline="always")
+def has_projection(shape):
+    """Tell whether conditions and consequents may have different inputs."""
+    return shape.n_projected_a + shape.n_projected_c > 0
+
+
+@njit(inline="always")
+def consequent_inputs(shape, work):
+    """Return the inputs of the consequents; without projections those of the conditions serve for both."""
+    return work.inputs_c if has_projection(shape) else work.inputs_a
+
+
+@_inner
 def measure_distances(inputs, n_rows, inverse, offset, distance, n_inputs, n_blocks):
     """Set `distance` to the sum over inputs of ((a - center) / width)^2, for tiles of four rows and eight rules."""
     stride = n_blocks * LANES
@@ -187,7 +211,7 @@ def measure_distances(inputs, n_rows, inverse, offset, distance, n_inputs, n_blo
             store(distance, at + 3 * stride, zd)
 
 
-@_compiled
+@_inner
 def apply_consequents(inputs, n_rows, weights, output, n_inputs, n_blocks):
     """Set `output` to w_0 + sum of w_m b_m, for tiles of four rows and eight rules."""
     stride = n_blocks * LANES
@@ -207,7 +231,7 @@ def apply_consequents(inputs, n_rows, weights, output, n_inputs, n_blocks):
             store(output, at + 3 * stride, yd)
 
 
-@_compiled
+@_inner
 def share_rows(distance, kept, share, n_rows, n_blocks):
     """Turn squared distances into shares of the kept rules, exp(-z/2) normalised.
 
@@ -222,18 +246,22 @@ def share_rows(distance, kept, share, n_rows, n_blocks):
             z = vector_min(load(distance, v), 1e300)
             nearest = vector_min(nearest, fma(1.0 - load(kept, v), 1e301, z))
         lowest = lanes_min(nearest)
-        total = splat(0.0)
         for v in range(start, end, LANES):
             exponent = vector_max((lowest - vector_min(load(distance, v), 1e300)) * 0.5, -650.0)
-            f = vector_exp(vector_min(exponent, 0.0)) * load(kept, v)
-            store(share, v, f)
-            total = total + f
+            store(share, v, vector_min(exponent, 0.0))
+    for v in range(0, n_rows * n_blocks * LANES, LANES):  # a loop of its own, whose turns do not wait for each other
+        store(share, v, vector_exp(load(share, v)) * load(kept, v))
+    for i in range(n_rows):
+        start, end = i * n_blocks * LANES, (i + 1) * n_blocks * LANES
+        total = splat(0.0)
+        for v in range(start, end, LANES):
+            total = total + load(share, v)
         scale = 1.0 / lanes_sum(total)
         for v in range(start, end, LANES):
             store(share, v, load(share, v) * scale)
 
 
-@_compiled
+@_inner
 def forward(theta, shape, work, X, rows, kept):
     """Compute shares, rule outputs and predictions of the given rows of X into `work`."""
     _, _, start_w, start_a, start_c, end = sections(shape)
@@ -241,14 +269,15 @@ def forward(theta, shape, work, X, rows, kept):
     n_inputs_a = shape.n_projected_a + shape.n_features
     n_inputs_c = shape.n_projected_c + shape.n_features
     fill_inputs(work.inputs_a, X, rows, theta[start_a:start_c], shape.n_projected_a)
-    fill_inputs(work.inputs_c, X, rows, theta[start_c:end], shape.n_projected_c)
+    if has_projection(shape):
+        fill_inputs(work.inputs_c, X, rows, theta[start_c:end], shape.n_projected_c)
     measure_distances(work.inputs_a, n_rows, work.inverse, work.offset, work.distance, n_inputs_a, n_blocks)
     share_rows(work.distance, kept, work.share, n_rows, n_blocks)
     size, page = n_blocks * (n_inputs_c + 1) * LANES, len(work.share)
     for q in range(n_outputs):
         weights = theta[start_w + q * size : start_w + (q + 1) * size]
         output = work.output[q * page : (q + 1) * page]
-        apply_consequents(work.inputs_c, n_rows, weights, output, n_inputs_c, n_blocks)
+        apply_consequents(consequent_inputs(shape, work), n_rows, weights, output, n_inputs_c, n_blocks)
         for i in range(n_rows):
             value = splat(0.0)
             for v in range(i * n_blocks * LANES, (i + 1) * n_blocks * LANES, LANES):
@@ -256,39 +285,195 @@ def forward(theta, shape, work, X, rows, kept):
             work.value[i * n_outputs + q] = lanes_sum(value)
 
 
+# -- Prediction and validation: eight rows in the lanes ---------------------------------------------------------------
+
+
+class Columns(NamedTuple):
+    """Buffers for eight rows at a time, side by side."""
+
+    features: np.ndarray  # (n_features, LANES)
+    inputs_a: np.ndarray  # (n_inputs of the antecedents, LANES), where there are projections
+    inputs_c: np.ndarray  # (n_inputs of the consequents, LANES), where there are projections
+    firing: np.ndarray  # (rules, LANES) squared distances, then firing levels
+    scale: np.ndarray  # (LANES) what makes shares of the firing levels
+    value: np.ndarray  # (n_outputs, LANES) predictions
+    inverse: np.ndarray  # like centers: 1 / width
+    offset: np.ndarray  # like centers: -center / width
+
+
+def make_columns(shape):
+    """Allocate the buffers."""
+    n_inputs_a, n_inputs_c = shape.n_projected_a + shape.n_features, shape.n_projected_c + shape.n_features
+    return Columns(
+        features=np.zeros(shape.n_features * LANES),
+        inputs_a=np.zeros(n_inputs_a * LANES),
+        inputs_c=np.zeros(n_inputs_c * LANES),
+        firing=np.zeros(shape.n_blocks * LANES * LANES),
+        scale=np.zeros(LANES),
+        value=np.zeros(shape.n_outputs * LANES),
+        inverse=np.zeros(shape.n_blocks * n_inputs_a * LANES),
+        offset=np.zeros(shape.n_blocks * n_inputs_a * LANES),
+    )
+
+
+@_inner
+def lay_rows(X, start, n_rows, target, at):
+    """Write up to eight rows of X, from `start`, as columns of eight; lanes without a row are zero."""
+    for i in range(LANES):
+        for k in range(X.shape[1]):
+            target[at + k * LANES + i] = X[start + i, k] if i < n_rows else 0.0
+
+
+@_inner
+def project_columns(features, at, inputs, theta, start, n_features, n_projected):
+    """Set `inputs` to [x P, x] of eight rows, with the projection that lies in theta from `start`."""
+    for k in range(0, n_features * LANES, LANES):
+        store(inputs, n_projected * LANES + k, load(features, at + k))
+    for j in range(n_projected):
+        total = load_splat(theta, start + j)
+        for k in range(n_features):
+            weight = load_splat(theta, start + (k + 1) * n_projected + j)
+            total = fma(load(features, at + k * LANES), weight, total)
+        store(inputs, j * LANES, total)
+
+
+@_merged
+def fire_columns(inputs, at, inverse, offset, firing, scale, n_inputs, n_rules):
+    """Set `firing` to the firing levels of the rules relative to the nearest one, and `scale` to 1 / their sum.
+
+    For eight rows and tiles of four rules; see `share_rows`. Rules that only fill up a tile lie too far away to count.
+    Minima and sums are kept in four parts, which do not wait for each other.
+    """
+    na = nb = nc = nd = splat(1e300)
+    for r in range(0, n_rules, ROW_TILE):
+        za = zb = zc = zd = splat(0.0)
+        here = (r // LANES * n_inputs) * LANES + r % LANES
+        for k in range(at, at + n_inputs * LANES, LANES):
+            x = load(inputs, k)
+            da = fma(x, load_splat(inverse, here), load_splat(offset, here))
+            db = fma(x, load_splat(inverse, here + 1), load_splat(offset, here + 1))
+            dc = fma(x, load_splat(inverse, here + 2), load_splat(offset, here + 2))
+            dd = fma(x, load_splat(inverse, here + 3), load_splat(offset, here + 3))
+            za, zb, zc, zd = fma(da, da, za), fma(db, db, zb), fma(dc, dc, zc), fma(dd, dd, zd)
+            here += LANES
+        za, zb, zc, zd = vector_min(za, 1e300), vector_min(zb, 1e300), vector_min(zc, 1e300), vector_min(zd, 1e300)
+        na, nb, nc, nd = vector_min(za, na), vector_min(zb, nb), vector_min(zc, nc), vector_min(zd, nd)
+        store(firing, r * LANES, za)
+        store(firing, (r + 1) * LANES, zb)
+        store(firing, (r + 2) * LANES, zc)
+        store(firing, (r + 3) * LANES, zd)
+    for r in range(n_rules, fill_tile(n_rules)):
+        store(firing, r * LANES, 1e301)
+    nearest = vector_min(vector_min(na, nb), vector_min(nc, nd))
+    ta = tb = tc = td = splat(0.0)
+    for r in range(0, n_rules * LANES, ROW_TILE * LANES):
+        fa = vector_exp(vector_max((nearest - load(firing, r)) * 0.5, -650.0))
+        fb = vector_exp(vector_max((nearest - load(firing, r + LANES)) * 0.5, -650.0))
+        fc = vector_exp(vector_max((nearest - load(firing, r + 2 * LANES)) * 0.5, -650.0))
+        fd = vector_exp(vector_max((nearest - load(firing, r + 3 * LANES)) * 0.5, -650.0))
+        ta, tb, tc, td = ta + fa, tb + fb, tc + fc, td + fd
+        store(firing, r, fa)
+        store(firing, r + LANES, fb)
+        store(firing, r + 2 * LANES, fc)
+        store(firing, r + 3 * LANES, fd)
+    store(scale, at * 0, 1.0 / ((ta + tb) + (tc + td)))
+
+
+@_merged
+def conclude_columns(inputs, at, theta, start, firing, n_inputs, n_rules):
+    """Return the outputs of the rules, whose consequents lie in theta from `start`, summed with their firing levels."""
+    ta = tb = tc = td = splat(0.0)
+    for r in range(0, n_rules, ROW_TILE):
+        here = start + (r // LANES * (n_inputs + 1)) * LANES + r % LANES
+        ya, yb = load_splat(theta, here), load_splat(theta, here + 1)
+        yc, yd = load_splat(theta, here + 2), load_splat(theta, here + 3)
+        for k in range(at, at + n_inputs * LANES, LANES):
+            here += LANES
+            x = load(inputs, k)
+            ya, yb = fma(x, load_splat(theta, here), ya), fma(x, load_splat(theta, here + 1), yb)
+            yc, yd = fma(x, load_splat(theta, here + 2), yc), fma(x, load_splat(theta, here + 3), yd)
+        ta = fma(ya, load(firing, r * LANES), ta)
+        tb = fma(yb, load(firing, (r + 1) * LANES), tb)
+        tc = fma(yc, load(firing, (r + 2) * LANES), tc)
+        td = fma(yd, load(firing, (r + 3) * LANES), td)
+    return (ta + tb) + (tc + td)
+
+
+@_merged
+def predict_columns(theta, shape, features, at, inputs_a, inputs_c, inverse, offset, firing, scale, value):
+    """Compute firing levels and predictions of eight rows, whose features lie side by side from `at`.
+
+    The buffers come one by one: taken from a tuple here, each would be counted as a reference for every eight rows.
+    """
+    if has_projection(shape):
+        _, _, _, start_a, start_c, _ = sections(shape)
+        project_columns(features, at, inputs_a, theta, start_a, shape.n_features, shape.n_projected_a)
+        project_columns(features, at, inputs_c, theta, start_c, shape.n_features, shape.n_projected_c)
+        infer_columns(theta, shape, inputs_a, inputs_c, at - at, inverse, offset, firing, scale, value)
+    else:
+        infer_columns(theta, shape, features, features, at, inverse, offset, firing, scale, value)
+
+
+@_merged
+def infer_columns(theta, shape, inputs_a, inputs_c, at, inverse, offset, firing, scale, value):
+    """Compute firing levels and predictions from the inputs of conditions and consequents."""
+    n_inputs = shape.n_projected_c + shape.n_features
+    fire_columns(inputs_a, at, inverse, offset, firing, scale, shape.n_projected_a + shape.n_features, shape.n_rules)
+    start, size = sections(shape)[2], shape.n_blocks * (n_inputs + 1) * LANES
+    for q in range(shape.n_outputs):
+        total = conclude_columns(inputs_c, at, theta, start + q * size, firing, n_inputs, shape.n_rules)
+        store(value, q * LANES, total * load(scale, q - q))
+
+
 @_compiled
-def predict_rows(theta, shape, work, X, prediction, share):
+def predict_rows(theta, shape, columns, X, prediction, share):
     """Fill `prediction` (n_rows, n_outputs) and, unless it has no rows, `share` (n_rows, n_rules)."""
-    invert_widths(theta, shape, work)
-    for start in range(0, len(X), BLOCK_ROWS):
-        rows = np.arange(start, min(start + BLOCK_ROWS, len(X)))
-        forward(theta, shape, work, X, rows, work.every_rule)
-        for i in range(len(rows)):
+    features, inputs_a, inputs_c, firing, scale, value, inverse, offset = columns
+    invert_widths(theta, shape, inverse, offset)
+    first = len(X) - len(X)
+    for start in range(first, len(X), LANES):
+        n_rows = min(LANES, len(X) - start)
+        lay_rows(X, start, n_rows, features, first)
+        predict_columns(theta, shape, features, first, inputs_a, inputs_c, inverse, offset, firing, scale, value)
+        for i in range(n_rows):
             for q in range(shape.n_outputs):
-                prediction[start + i, q] = work.value[i * shape.n_outputs + q]
+                prediction[start + i, q] = value[q * LANES + i]
             for r in range(shape.n_rules if len(share) else 0):
-                share[start + i, r] = work.share[i * shape.n_blocks * LANES + r]
+                share[start + i, r] = firing[r * LANES + i] * scale[i]
 
 
 @_compiled
-def weighted_rmse(theta, shape, work, X, y, weight):
-    """Return the root of the weighted mean squared error over rows and outputs, with all rules."""
-    invert_widths(theta, shape, work)
-    square, total = 0.0, 0.0
-    for start in range(0, len(X), BLOCK_ROWS):
-        rows = np.arange(start, min(start + BLOCK_ROWS, len(X)))
-        forward(theta, shape, work, X, rows, work.every_rule)
-        for i in range(len(rows)):
-            total += weight[start + i] * shape.n_outputs
-            for q in range(shape.n_outputs):
-                square += weight[start + i] * (work.value[i * shape.n_outputs + q] - y[start + i, q]) ** 2
-    return math.sqrt(square / total)
+def lay_dataset(X, y, weight, features, targets, weights):
+    """Lay a dataset out for `weighted_rmse`: groups of eight rows, the last one filled up with rows of weight zero."""
+    n_features, n_outputs = X.shape[1], y.shape[1]
+    for start in range(0, len(X), LANES):
+        n_rows = min(LANES, len(X) - start)
+        lay_rows(X, start, n_rows, features, start * n_features)
+        lay_rows(y, start, n_rows, targets, start * n_outputs)
+        for i in range(n_rows):
+            weights[start + i] = weight[start + i]
+
+
+@_compiled
+def weighted_rmse(theta, shape, columns, features, targets, weights):
+    """Return the root of the weighted mean squared error over the rows and outputs of a laid-out dataset."""
+    _, inputs_a, inputs_c, firing, scale, value, inverse, offset = columns
+    invert_widths(theta, shape, inverse, offset)
+    square, total = splat(0.0), splat(0.0)
+    for start in range(0, len(weights), LANES):
+        at = start * shape.n_features
+        predict_columns(theta, shape, features, at, inputs_a, inputs_c, inverse, offset, firing, scale, value)
+        weight = load(weights, start)
+        for q in range(0, shape.n_outputs * LANES, LANES):
+            error = load(value, q) - load(targets, start * shape.n_outputs + q)
+            square, total = fma(weight * error, error, square), total + weight
+    return math.sqrt(lanes_sum(square) / lanes_sum(total))
 
 
 # -- Backward: the gradient of the batch's loss -----------------------------------------------------------------------
 
 
-@_compiled
+@_inner
 def measure_errors(shape, work, rows, y, weight):
     """Set `error` and `pull` from the predictions of a batch; return its weighted squared error and weight."""
     n_rows, n_outputs, stride = len(rows), shape.n_outputs, shape.n_blocks * LANES
@@ -310,7 +495,7 @@ def measure_errors(shape, work, rows, y, weight):
     return square, total * n_outputs
 
 
-@_compiled
+@_inner
 def differentiate_sets(inputs, n_rows, inverse, offset, pull, grad_c, grad_s, n_inputs, n_blocks):
     """Set the gradients of centers and widths."""
     stride = n_blocks * LANES
@@ -336,7 +521,7 @@ def differentiate_sets(inputs, n_rows, inverse, offset, pull, grad_c, grad_s, n_
             store(grad_s, at, load(grad_s, at) * load(inverse, at))
 
 
-@_compiled
+@_inner
 def sum_outer(inputs, n_rows, rate, sums, n_inputs, n_blocks):
     """Set `sums` to the sum over rows of rate x [1, inputs]; the filling of the last tile must have rate zero."""
     stride = n_blocks * LANES
@@ -355,7 +540,7 @@ def sum_outer(inputs, n_rows, rate, sums, n_inputs, n_blocks):
                 store(sums, here, fma(load_splat(inputs, d + k), gd, fma(load_splat(inputs, c + k), gc, g)))
 
 
-@_compiled
+@_inner
 def differentiate_consequents(shape, work, n_rows, q, grad):
     """Set the gradient of the consequents of output q."""
     stride = shape.n_blocks * LANES
@@ -363,10 +548,11 @@ def differentiate_consequents(shape, work, n_rows, q, grad):
         for v in range(i * stride, (i + 1) * stride, LANES):
             store(work.rate, v, load(work.share, v) * work.error[i * shape.n_outputs + q])
     clear(work.rate, n_rows * stride, fill_tile(n_rows) * stride)
-    sum_outer(work.inputs_c, n_rows, work.rate, grad, shape.n_projected_c + shape.n_features, shape.n_blocks)
+    n_inputs = shape.n_projected_c + shape.n_features
+    sum_outer(consequent_inputs(shape, work), n_rows, work.rate, grad, n_inputs, shape.n_blocks)
 
 
-@_compiled
+@_inner
 def differentiate_projection_a(shape, work, n_rows, grad):
     """Set the gradient of the antecedents' projection: through the distances of the projected inputs."""
     n_projected, n_features, stride = shape.n_projected_a, shape.n_features, shape.n_blocks * LANES
@@ -384,7 +570,7 @@ def differentiate_projection_a(shape, work, n_rows, grad):
             )
 
 
-@_compiled
+@_inner
 def differentiate_projection_c(theta, shape, work, n_rows, grad):
     """Set the gradient of the consequents' projection: through the slopes of the projected inputs."""
     start_w = sections(shape)[2]
@@ -403,7 +589,7 @@ def differentiate_projection_c(theta, shape, work, n_rows, grad):
             add_projection_row(grad, work.inputs_c, i * n_inputs + n_projected, n_features, n_projected, j, total)
 
 
-@_compiled
+@_inner
 def add_projection_row(grad, inputs, start, n_features, n_projected, j, slope):
     """Add ``slope * [1, x]`` to column j of a projection's gradient."""
     grad[j] += slope
@@ -411,7 +597,7 @@ def add_projection_row(grad, inputs, start, n_features, n_projected, j, slope):
         grad[(k + 1) * n_projected + j] += slope * inputs[start + k]
 
 
-@_compiled
+@njit(inline="always")
 def backward(theta, shape, work, n_rows, grad, l2, tied_sets, tied_projection):
     """Set `grad` to the gradient of the batch's loss, penalty included, after `forward` and `measure_errors`."""
     start_c, start_s, start_w, start_a, start_p, end = sections(shape)
@@ -440,7 +626,7 @@ def backward(theta, shape, work, n_rows, grad, l2, tied_sets, tied_projection):
         sum_tied(grad_s, tied_sets)
 
 
-@_compiled
+@_inner
 def sum_tied(grad, group):
     """Give every entry the sum of the gradients of its group; group -1 is no one's."""
     total = np.zeros(len(grad))
@@ -474,7 +660,7 @@ class Settings(NamedTuple):
     tied_projection: bool
 
 
-@_compiled
+@_inner
 def apply_powerball(grad, exponent):
     """Replace g by sign(g) |g|^exponent."""
     if exponent == 0.5:
@@ -487,7 +673,7 @@ def apply_powerball(grad, exponent):
                 grad[i] = math.copysign(abs(grad[i]) ** exponent, grad[i])
 
 
-@_compiled
+@_inner
 def update_parameters(theta, grad, mean, spread, t, rate, settings):
     """Make step t (from 1) of the optimiser on all parameters; the equations are in `takagi.optimizers`."""
     beta1, beta2, epsilon = settings.beta1, settings.beta2, settings.epsilon
@@ -523,7 +709,7 @@ def draw_batches(uniforms, order, batches):
             batches[t, i] = order[i]
 
 
-@_compiled
+@_inner
 def spread_kept(keep, kept, n_rules, stride):
     """Lay one batch's DropRule mask out in lanes; a row that lost all rules keeps all."""
     for i in range(keep.shape[0]):
@@ -556,7 +742,7 @@ def copy_to(target, source):
         store(target, i, load(source, i))
 
 
-@_compiled
+@_inner
 def choose_candidate(state, decay, t):
     """Set the parameters to validate: theta itself, or its running mean corrected for its start at zero."""
     if decay == 0.0:
@@ -569,12 +755,12 @@ def choose_candidate(state, decay, t):
         store(state.candidate, i, average * correction)
 
 
-@_compiled
+@njit(inline="always")
 def take_step(shape, settings, state, work, tied_sets, data, rows, kept, t):
     """Move theta by one batch with the given kept rules; return the batch's RMSE before that."""
     X, y, weight = data
     start_s, start_w = sections(shape)[1:3]
-    invert_widths(state.theta, shape, work)
+    invert_widths(state.theta, shape, work.inverse, work.offset)
     forward(state.theta, shape, work, X, rows, kept)
     square, total = measure_errors(shape, work, rows, y, weight)
     backward(state.theta, shape, work, len(rows), state.grad, settings.l2, tied_sets, settings.tied_projection)
@@ -589,13 +775,14 @@ def take_step(shape, settings, state, work, tied_sets, data, rows, kept, t):
 
 
 @_compiled
-def train_block(shape, settings, state, work, tied_sets, data, validation, batches, keep, history):
+def train_block(shape, settings, state, work, columns, tied_sets, data, validation, batches, keep, history):
     """Run one iteration per batch; return False when one ended with numbers that are not finite.
 
-    `data` and `validation` are (X, y, weight); without validation rows the last iterate is the best. `keep` has no
-    entries where DropRule is off. `history` gets the batch's RMSE before and the validation RMSE after each update.
+    `data` is (X, y, weight) and `validation` the same laid out by `lay_dataset`; without validation rows the last
+    iterate is the best. `keep` has no entries where DropRule is off. `history` gets the batch's RMSE before and the
+    validation RMSE after each update.
     """
-    X_val, y_val, weight_val = validation
+    features, targets, weights = validation
     for b in range(len(batches)):
         t, rows = state.n_iter[0] + 1, batches[b]
         kept = work.every_rule
@@ -605,8 +792,8 @@ def train_block(shape, settings, state, work, tied_sets, data, validation, batch
         batch_rmse = take_step(shape, settings, state, work, tied_sets, data, rows, kept, t)
         choose_candidate(state, settings.averaging, t)
         rmse = -t if np.isfinite(batch_rmse) else np.nan  # without validation rows every iterate beats the one before
-        if len(X_val) > 0:
-            rmse = weighted_rmse(state.candidate, shape, work, X_val, y_val, weight_val)
+        if len(weights) > 0:
+            rmse = weighted_rmse(state.candidate, shape, columns, features, targets, weights)
         improved = rmse < state.best_rmse[0]
         if not np.isfinite(rmse) or (improved and not np.isfinite(state.candidate.sum())):
             return False
@@ -625,7 +812,7 @@ def train_block(shape, settings, state, work, tied_sets, data, validation, batch
 _EPSILON = 2.220446049250313e-16
 
 
-@_compiled
+@_inner
 def load_block(X, start, n_rows, inputs):
     """Copy rows of X into the inputs of the conditions, zeros into the filling of the last tile."""
     n_features = X.shape[1]
@@ -636,7 +823,7 @@ def load_block(X, start, n_rows, inputs):
         inputs[i] = 0.0
 
 
-@_compiled
+@_inner
 def move_centers(X, weight, membership, m, work, n_blocks):
     """Set ``-work.offset`` to the centers: the means of the rows weighted by ``weight * membership^m``."""
     n_features, stride = X.shape[1], n_blocks * LANES

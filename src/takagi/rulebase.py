@@ -16,6 +16,7 @@ from takagi._text import describe_projections, describe_rule
 from takagi._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from takagi.lanes import LANES, count_blocks, from_lanes, to_lanes
 
+_FAR_AWAY = -1e200  # the center of a rule that only fills up a block of rules
 _NUMBERS_PER_CALL = 2**18  # what one call of the kernel copies and predicts at a time
 
 
@@ -148,8 +149,7 @@ class RuleBase:
         def fill(start: int) -> None:
             here = slice(start, start + n_rows)
             block = np.array(rows[here] - origin, dtype=float, order="C")
-            work = kernels.make_work(shape, min(len(block), kernels.BLOCK_ROWS))
-            kernels.predict_rows(theta, shape, work, block, prediction[here], share[here])
+            kernels.predict_rows(theta, shape, kernels.make_columns(shape), block, prediction[here], share[here])
 
         starts = range(0, len(rows), n_rows)
         if n_threads == 1 or len(starts) <= 1:
@@ -230,7 +230,7 @@ def pack(rules: RuleBase) -> tuple[FloatArray, kernels.Shape]:
         n_projected_a=_count_projections(rules.antecedent_projection),
         n_projected_c=_count_projections(rules.consequent_projection),
     )
-    parts = [to_lanes(rules.centers), to_lanes(rules.widths, fill=1.0)]
+    parts = [to_lanes(rules.centers, fill=_FAR_AWAY), to_lanes(rules.widths, fill=1.0)]
     parts += [to_lanes(rules.consequents[:, o]) for o in range(rules.n_outputs)]
     parts += [p.ravel() for p in (rules.antecedent_projection, rules.consequent_projection) if p is not None]
     flat = np.concatenate(parts)

@@ -14,7 +14,7 @@ import numpy as np
 
 from takagi import kernels
 from takagi._typing import BoolArray, FloatArray, IntArray
-from takagi.lanes import to_lanes
+from takagi.lanes import LANES, to_lanes
 from takagi.optimizers import AdaBelief, Optimizer
 from takagi.rulebase import RuleBase, pack, unpack
 
@@ -216,11 +216,12 @@ class _Run:
         self, rule_base: RuleBase, config: TrainConfig, training: tuple, validation: tuple, max_iter: int
     ) -> None:
         theta, self.shape = pack(rule_base)
-        self.rule_base, self.config, self.training, self.validation = rule_base, config, training, validation
+        self.rule_base, self.config, self.training = rule_base, config, training
+        self.validation = _lay_out(*validation)
         self.settings = _settings(config, rule_base)
         self.tied_sets = _tied_sets(rule_base)
-        n_rows = max(min(config.batch_size, len(training[0])), kernels.BLOCK_ROWS)
-        self.work = kernels.make_work(self.shape, n_rows)
+        self.work = kernels.make_work(self.shape, min(config.batch_size, len(training[0])))
+        self.columns = kernels.make_columns(self.shape)
         self.state = kernels.State(
             theta=theta,
             grad=np.zeros_like(theta),
@@ -237,9 +238,9 @@ class _Run:
         self.start_rmse = self._validate_start()
 
     def _validate_start(self) -> float:
-        if not len(self.validation[0]):
+        if not len(self.validation[2]):
             return np.nan
-        return kernels.weighted_rmse(self.state.theta, self.shape, self.work, *self.validation)
+        return kernels.weighted_rmse(self.state.theta, self.shape, self.columns, *self.validation)
 
     def advance(self, batches: IntArray, keep: BoolArray) -> str:
         """Run one block; return why training ended with it, or nothing."""
@@ -249,6 +250,7 @@ class _Run:
             self.settings,
             self.state,
             self.work,
+            self.columns,
             self.tied_sets,
             self.training,
             self.validation,
@@ -272,13 +274,13 @@ class _Run:
     def progress(self) -> Progress:
         train_rmse, val_rmse = self.history[self.n_iter - 1]
         best_iter, best_rmse = int(self.state.best_iter[0]), float(self.state.best_rmse[0])
-        if not len(self.validation[0]):
+        if not len(self.validation[2]):
             val_rmse = best_rmse = np.nan
         return Progress(self.n_iter, len(self.history), float(train_rmse), float(val_rmse), best_iter, best_rmse)
 
     def result(self, stopped: str) -> TrainResult:
         history = self.history[: self.n_iter]
-        val_rmse = history[:, 1] if len(self.validation[0]) else np.full(len(history), np.nan)
+        val_rmse = history[:, 1] if len(self.validation[2]) else np.full(len(history), np.nan)
         return TrainResult(
             rule_base=unpack(self.state.best, self.rule_base),
             best_iter=int(self.state.best_iter[0]),
@@ -352,6 +354,14 @@ def _dataset(X: FloatArray | None, y: FloatArray | None, weight: FloatArray | No
             f"{rows.shape}, y of shape {np.shape(y)} and weights of shape {weight.shape}."
         )
     return rows, target, weight
+
+
+def _lay_out(X: FloatArray, y: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return validation rows as the kernel reads them, eight side by side."""
+    n_padded = -(-len(X) // LANES) * LANES
+    laid = np.zeros(n_padded * X.shape[1]), np.zeros(n_padded * y.shape[1]), np.zeros(n_padded)
+    kernels.lay_dataset(X, y, weight, *laid)
+    return laid
 
 
 def _settings(config: TrainConfig, rules: RuleBase) -> kernels.Settings:
