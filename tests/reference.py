@@ -262,7 +262,8 @@ def train(rules, data, scored, batches, keep=None, settings=None):
 def hold(curve):
     """A RMSE that is not a number is replaced by that of the iteration before (authors' rules)."""
     for t in range(1, len(curve)):
-        curve[t] = curve[t - 1] if np.isnan(curve[t]) else curve[t]
+        if np.isnan(curve[t]):
+            curve[t] = curve[t - 1]
     return curve
 
 
@@ -271,7 +272,7 @@ def loses_digits(rules, scored):
     return any((memberships(rules, X).prod(axis=2).sum(axis=1) < TINY / EPSILON).any() for X, _, _ in scored)
 
 
-# -- The start: fuzzy c-means, deviations, grid; principal components and ridge regression -----------------------------
+# -- The start: fuzzy c-means or a grid --------------------------------------------------------------------------------
 
 
 def fuzzy_cmeans(X, U, m=2.0, tol=1e-3, max_iter=100):
@@ -318,17 +319,3 @@ def grid_partition(X, n_sets):
 def grid_sets(n_inputs, n_sets):
     """The sets of each rule: rule number r written with the digits 0 .. n_sets - 1, the first input's digit last."""
     return np.array([[r // n_sets**m % n_sets for m in range(n_inputs)] for r in range(n_sets**n_inputs)])
-
-
-def principal_directions(X, n):
-    """Leading principal directions; in each the entry of largest modulus is positive."""
-    directions = np.linalg.svd(X - X.mean(axis=0))[2][:n].T
-    return directions * np.sign(np.take_along_axis(directions, abs(directions).argmax(axis=0)[None], axis=0))
-
-
-def ridge(X, y, penalty):
-    """[intercept, slopes] with the penalty on the slopes of standardized columns."""
-    mean, scale = X.mean(axis=0), X.std(axis=0, ddof=1)
-    Z = (X - mean) / scale
-    slopes = np.linalg.solve(Z.T @ Z + penalty * np.eye(Z.shape[1]), Z.T @ (y - y.mean())) / scale
-    return np.concatenate([[y.mean() - slopes @ mean], slopes])

@@ -14,7 +14,7 @@ import numpy as np
 from takagi import kernels
 from takagi._text import describe_projections, describe_rule
 from takagi._typing import ArrayLike, BoolArray, FloatArray, IntArray
-from takagi.lanes import LANES, count_blocks, from_lanes, to_lanes
+from takagi.kernels import LANES, count_blocks, from_lanes, to_lanes
 
 _FAR_AWAY = -1e200  # the center of a rule that only fills up a block of rules
 _NUMBERS_PER_CALL = 2**18  # what one call of the kernel copies and predicts at a time

@@ -14,7 +14,7 @@ import numpy as np
 
 from takagi import kernels
 from takagi._typing import BoolArray, FloatArray, IntArray
-from takagi.lanes import LANES, to_lanes
+from takagi.kernels import LANES, to_lanes
 from takagi.optimizers import AdaBelief, Optimizer
 from takagi.rulebase import RuleBase, pack, unpack
 

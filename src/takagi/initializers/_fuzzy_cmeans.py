@@ -7,7 +7,7 @@ import numpy as np
 from takagi import kernels
 from takagi._typing import FloatArray
 from takagi.initializers._base import limit_rules, rules_from_clusters
-from takagi.lanes import LANES, count_blocks, from_lanes, to_lanes
+from takagi.kernels import LANES, count_blocks, from_lanes, to_lanes
 from takagi.rulebase import RuleBase
 
 

@@ -3,8 +3,6 @@
 `load` eight neighbours of an array, compute with ``+ - * /`` and the functions below, and `store` them; a double beside
 a vector stands for itself in every lane. LLVM turns a vector into whatever registers the machine has: one of 512 bits,
 two of 256 or four of 128. Loops written this way do not depend on what LLVM's loop vectoriser makes of them.
-
-numba's cache does not notice an edit in this file: remove ``__pycache__`` after one.
 """
 
 import operator
@@ -56,7 +54,7 @@ def _define_operator(symbol, instruction):
 
     @infer_global(symbol)
     class _Template(ConcreteTemplate):
-        cases = [signature(_lanes, *pair) for pair in operands]  # noqa: RUF012
+        cases = [signature(_lanes, *pair) for pair in operands]
 
     def lower(context, builder, sig, args):
         return getattr(builder, instruction)(_spread(builder, args[0]), _spread(builder, args[1]))

@@ -1,0 +1,346 @@
+"""One mini-batch: predictions with the kept rules, and the gradient; eight rules in the lanes."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from takagi.kernels._lanes import (
+    LANES,
+    fma,
+    lanes_min,
+    lanes_sum,
+    load,
+    load_splat,
+    splat,
+    store,
+    vector_exp,
+    vector_max,
+    vector_min,
+)
+from takagi.kernels._layout import ROW_TILE, clear, fill_tile, has_projection, inner, sections
+
+
+class Work(NamedTuple):
+    """Buffers for up to `n_rows` rows at a time, named for what they hold (r: rows, l: lanes of all rules)."""
+
+    inputs_a: np.ndarray  # (r, n_inputs of the antecedents)
+    inputs_c: np.ndarray  # (r, n_inputs of the consequents)
+    distance: np.ndarray  # (r, l) squared distance to each rule in widths
+    output: np.ndarray  # (n_outputs, r, l) consequents
+    share: np.ndarray  # (r, l) normalised firing levels
+    pull: np.ndarray  # (r, l) derivative of the loss by the log of a firing level
+    value: np.ndarray  # (r, n_outputs) prediction
+    error: np.ndarray  # (r, n_outputs) weighted error
+    kept: np.ndarray  # (r, l) one for the rules that DropRule kept, else zero
+    every_rule: np.ndarray  # (r, l) one for rules, zero for the filling
+    rate: np.ndarray  # (r, l) weight of each row and rule in `sum_outer`
+    inverse: np.ndarray  # like centers: 1 / width
+    offset: np.ndarray  # like centers: -center / width
+
+
+def make_work(shape, n_rows):
+    """Allocate the buffers for at most `n_rows` rows."""
+    rows = -(-n_rows // ROW_TILE) * ROW_TILE
+    lanes = shape.n_blocks * LANES
+    n_inputs_a = shape.n_projected_a + shape.n_features
+    every_rule = np.tile((np.arange(lanes) < shape.n_rules).astype(float), rows)
+    return Work(
+        inputs_a=np.zeros(rows * n_inputs_a),
+        inputs_c=np.zeros(rows * (shape.n_projected_c + shape.n_features)),
+        distance=np.zeros(rows * lanes),
+        output=np.zeros(shape.n_outputs * rows * lanes),
+        share=np.zeros(rows * lanes),
+        pull=np.zeros(rows * lanes),
+        value=np.zeros(rows * shape.n_outputs),
+        error=np.zeros(rows * shape.n_outputs),
+        kept=np.zeros(rows * lanes),
+        every_rule=every_rule,
+        rate=np.zeros(rows * lanes),
+        inverse=np.zeros(shape.n_blocks * n_inputs_a * LANES),
+        offset=np.zeros(shape.n_blocks * n_inputs_a * LANES),
+    )
+
+
+@inner
+def fill_inputs(inputs, X, rows, projection, n_projected):
+    """Set `inputs` to [X P, X] for the given rows of X, and to zeros for the filling of the last tile."""
+    n_features = X.shape[1]
+    n_inputs = n_projected + n_features
+    for i in range(len(rows)):
+        row, start = rows[i], i * n_inputs
+        for j in range(n_projected):
+            total = projection[j]
+            for k in range(n_features):
+                total += X[row, k] * projection[(k + 1) * n_projected + j]
+            inputs[start + j] = total
+        source, target = X[row], inputs[start + n_projected : start + n_inputs]
+        for k in range(n_features):
+            target[k] = source[k]
+    for i in range(len(rows) * n_inputs, fill_tile(len(rows)) * n_inputs):
+        inputs[i] = 0.0
+
+
+@njit(inline="always")
+def consequent_inputs(shape, work):
+    """Return the inputs of the consequents; without projections those of the conditions serve for both."""
+    return work.inputs_c if has_projection(shape) else work.inputs_a
+
+
+@inner
+def measure_distances(inputs, n_rows, inverse, offset, distance, n_inputs, n_blocks):
+    """Set `distance` to the sum over inputs of ((a - center) / width)^2, for tiles of four rows and eight rules."""
+    stride = n_blocks * LANES
+    for block in range(n_blocks):
+        start = block * n_inputs * LANES
+        for i in range(0, n_rows, ROW_TILE):
+            a, b, c, d = i * n_inputs, (i + 1) * n_inputs, (i + 2) * n_inputs, (i + 3) * n_inputs
+            za = zb = zc = zd = splat(0.0)
+            for k in range(n_inputs):
+                s, t = load(inverse, start + k * LANES), load(offset, start + k * LANES)
+                da, db = fma(load_splat(inputs, a + k), s, t), fma(load_splat(inputs, b + k), s, t)
+                dc, dd = fma(load_splat(inputs, c + k), s, t), fma(load_splat(inputs, d + k), s, t)
+                za, zb, zc, zd = fma(da, da, za), fma(db, db, zb), fma(dc, dc, zc), fma(dd, dd, zd)
+            at = i * stride + block * LANES
+            store(distance, at, za)
+            store(distance, at + stride, zb)
+            store(distance, at + 2 * stride, zc)
+            store(distance, at + 3 * stride, zd)
+
+
+@inner
+def apply_consequents(inputs, n_rows, weights, output, n_inputs, n_blocks):
+    """Set `output` to w_0 + sum of w_m b_m, for tiles of four rows and eight rules."""
+    stride = n_blocks * LANES
+    for block in range(n_blocks):
+        start = block * (n_inputs + 1) * LANES
+        for i in range(0, n_rows, ROW_TILE):
+            a, b, c, d = i * n_inputs, (i + 1) * n_inputs, (i + 2) * n_inputs, (i + 3) * n_inputs
+            ya = yb = yc = yd = load(weights, start)
+            for k in range(n_inputs):
+                w = load(weights, start + (k + 1) * LANES)
+                ya, yb = fma(load_splat(inputs, a + k), w, ya), fma(load_splat(inputs, b + k), w, yb)
+                yc, yd = fma(load_splat(inputs, c + k), w, yc), fma(load_splat(inputs, d + k), w, yd)
+            at = i * stride + block * LANES
+            store(output, at, ya)
+            store(output, at + stride, yb)
+            store(output, at + 2 * stride, yc)
+            store(output, at + 3 * stride, yd)
+
+
+@inner
+def share_rows(distance, kept, share, n_rows, n_blocks):
+    """Turn squared distances into shares of the kept rules, exp(-z/2) normalised.
+
+    The nearest kept rule is subtracted first, so that at least one term is 1. No kept rule
+    has less than exp(-650) of it, which no sum notices, and distances that overflow count as 1e300, which leaves equal
+    shares where every rule is that far away.
+    """
+    for i in range(n_rows):
+        start, end = i * n_blocks * LANES, (i + 1) * n_blocks * LANES
+        nearest = splat(1e301)
+        for v in range(start, end, LANES):
+            z = vector_min(load(distance, v), 1e300)
+            nearest = vector_min(nearest, fma(1.0 - load(kept, v), 1e301, z))
+        lowest = lanes_min(nearest)
+        for v in range(start, end, LANES):
+            exponent = vector_max((lowest - vector_min(load(distance, v), 1e300)) * 0.5, -650.0)
+            store(share, v, vector_min(exponent, 0.0))
+    for v in range(0, n_rows * n_blocks * LANES, LANES):  # a loop of its own, whose turns do not wait for each other
+        store(share, v, vector_exp(load(share, v)) * load(kept, v))
+    for i in range(n_rows):
+        start, end = i * n_blocks * LANES, (i + 1) * n_blocks * LANES
+        total = splat(0.0)
+        for v in range(start, end, LANES):
+            total = total + load(share, v)
+        scale = 1.0 / lanes_sum(total)
+        for v in range(start, end, LANES):
+            store(share, v, load(share, v) * scale)
+
+
+@inner
+def forward(theta, shape, work, X, rows, kept):
+    """Compute shares, rule outputs and predictions of the given rows of X into `work`."""
+    _, _, start_w, start_a, start_c, end = sections(shape)
+    n_rows, n_blocks, n_outputs = len(rows), shape.n_blocks, shape.n_outputs
+    n_inputs_a = shape.n_projected_a + shape.n_features
+    n_inputs_c = shape.n_projected_c + shape.n_features
+    fill_inputs(work.inputs_a, X, rows, theta[start_a:start_c], shape.n_projected_a)
+    if has_projection(shape):
+        fill_inputs(work.inputs_c, X, rows, theta[start_c:end], shape.n_projected_c)
+    measure_distances(work.inputs_a, n_rows, work.inverse, work.offset, work.distance, n_inputs_a, n_blocks)
+    share_rows(work.distance, kept, work.share, n_rows, n_blocks)
+    size, page = n_blocks * (n_inputs_c + 1) * LANES, len(work.share)
+    for q in range(n_outputs):
+        weights = theta[start_w + q * size : start_w + (q + 1) * size]
+        output = work.output[q * page : (q + 1) * page]
+        apply_consequents(consequent_inputs(shape, work), n_rows, weights, output, n_inputs_c, n_blocks)
+        for i in range(n_rows):
+            value = splat(0.0)
+            for v in range(i * n_blocks * LANES, (i + 1) * n_blocks * LANES, LANES):
+                value = fma(load(work.share, v), load(output, v), value)
+            work.value[i * n_outputs + q] = lanes_sum(value)
+
+
+@inner
+def measure_errors(shape, work, rows, y, weight):
+    """Set `error` and `pull` from the predictions of a batch; return its weighted squared error and weight."""
+    n_rows, n_outputs, stride = len(rows), shape.n_outputs, shape.n_blocks * LANES
+    page, square, total = len(work.share), 0.0, 0.0
+    for i in range(n_rows):
+        row = rows[i]
+        total += weight[row]
+        for q in range(n_outputs):
+            difference = work.value[i * n_outputs + q] - y[row, q]
+            work.error[i * n_outputs + q] = weight[row] * difference
+            square += weight[row] * difference * difference
+        for v in range(i * stride, (i + 1) * stride, LANES):
+            pull = splat(0.0)
+            for q in range(n_outputs):
+                departure = load(work.output, q * page + v) - work.value[i * n_outputs + q]
+                pull = fma(departure, work.error[i * n_outputs + q], pull)
+            store(work.pull, v, pull * load(work.share, v))
+    clear(work.pull, n_rows * stride, fill_tile(n_rows) * stride)
+    return square, total * n_outputs
+
+
+@inner
+def differentiate_sets(inputs, n_rows, inverse, offset, pull, grad_c, grad_s, n_inputs, n_blocks):
+    """Set the gradients of centers and widths."""
+    stride = n_blocks * LANES
+    for block in range(n_blocks):
+        start = block * n_inputs * LANES
+        clear(grad_c, start, start + n_inputs * LANES)
+        clear(grad_s, start, start + n_inputs * LANES)
+        for i in range(0, n_rows, ROW_TILE):
+            a, b, c, d = i * n_inputs, (i + 1) * n_inputs, (i + 2) * n_inputs, (i + 3) * n_inputs
+            at = i * stride + block * LANES
+            pa, pb = load(pull, at), load(pull, at + stride)
+            pc, pd = load(pull, at + 2 * stride), load(pull, at + 3 * stride)
+            for k in range(n_inputs):
+                here = start + k * LANES
+                s, t = load(inverse, here), load(offset, here)
+                da, db = fma(load_splat(inputs, a + k), s, t), fma(load_splat(inputs, b + k), s, t)
+                dc, dd = fma(load_splat(inputs, c + k), s, t), fma(load_splat(inputs, d + k), s, t)
+                ua, ub, uc, ud = pa * da, pb * db, pc * dc, pd * dd
+                store(grad_c, here, load(grad_c, here) + ((ua + ub) + (uc + ud)))
+                store(grad_s, here, fma(ud, dd, fma(uc, dc, fma(ub, db, fma(ua, da, load(grad_s, here))))))
+        for at in range(start, start + n_inputs * LANES, LANES):
+            store(grad_c, at, load(grad_c, at) * load(inverse, at))
+            store(grad_s, at, load(grad_s, at) * load(inverse, at))
+
+
+@inner
+def sum_outer(inputs, n_rows, rate, sums, n_inputs, n_blocks):
+    """Set `sums` to the sum over rows of rate x [1, inputs]; the filling of the last tile must have rate zero."""
+    stride = n_blocks * LANES
+    for block in range(n_blocks):
+        start = block * (n_inputs + 1) * LANES
+        clear(sums, start, start + (n_inputs + 1) * LANES)
+        for i in range(0, n_rows, ROW_TILE):
+            a, b, c, d = i * n_inputs, (i + 1) * n_inputs, (i + 2) * n_inputs, (i + 3) * n_inputs
+            at = i * stride + block * LANES
+            ga, gb = load(rate, at), load(rate, at + stride)
+            gc, gd = load(rate, at + 2 * stride), load(rate, at + 3 * stride)
+            store(sums, start, load(sums, start) + ((ga + gb) + (gc + gd)))
+            for k in range(n_inputs):
+                here = start + (k + 1) * LANES
+                g = fma(load_splat(inputs, b + k), gb, fma(load_splat(inputs, a + k), ga, load(sums, here)))
+                store(sums, here, fma(load_splat(inputs, d + k), gd, fma(load_splat(inputs, c + k), gc, g)))
+
+
+@inner
+def differentiate_consequents(shape, work, n_rows, q, grad):
+    """Set the gradient of the consequents of output q."""
+    stride = shape.n_blocks * LANES
+    for i in range(n_rows):
+        for v in range(i * stride, (i + 1) * stride, LANES):
+            store(work.rate, v, load(work.share, v) * work.error[i * shape.n_outputs + q])
+    clear(work.rate, n_rows * stride, fill_tile(n_rows) * stride)
+    n_inputs = shape.n_projected_c + shape.n_features
+    sum_outer(consequent_inputs(shape, work), n_rows, work.rate, grad, n_inputs, shape.n_blocks)
+
+
+@inner
+def differentiate_projection_a(shape, work, n_rows, grad):
+    """Set the gradient of the antecedents' projection: through the distances of the projected inputs."""
+    n_projected, n_features, stride = shape.n_projected_a, shape.n_features, shape.n_blocks * LANES
+    n_inputs = n_projected + n_features
+    grad[:] = 0.0
+    for i in range(n_rows):
+        for j in range(n_projected):
+            slope = splat(0.0)
+            for block in range(shape.n_blocks):
+                here = (block * n_inputs + j) * LANES
+                d = work.inputs_a[i * n_inputs + j] * load(work.inverse, here) + load(work.offset, here)
+                slope = slope + load(work.pull, i * stride + block * LANES) * d * load(work.inverse, here)
+            add_projection_row(
+                grad, work.inputs_a, i * n_inputs + n_projected, n_features, n_projected, j, -lanes_sum(slope)
+            )
+
+
+@inner
+def differentiate_projection_c(theta, shape, work, n_rows, grad):
+    """Set the gradient of the consequents' projection: through the slopes of the projected inputs."""
+    start_w = sections(shape)[2]
+    n_projected, n_features, stride = shape.n_projected_c, shape.n_features, shape.n_blocks * LANES
+    n_inputs = n_projected + n_features
+    grad[:] = 0.0
+    for i in range(n_rows):
+        for j in range(n_projected):
+            total = 0.0
+            for q in range(shape.n_outputs):
+                slope = splat(0.0)
+                for block in range(shape.n_blocks):
+                    here = start_w + ((q * shape.n_blocks + block) * (n_inputs + 1) + j + 1) * LANES
+                    slope = slope + load(work.share, i * stride + block * LANES) * load(theta, here)
+                total += work.error[i * shape.n_outputs + q] * lanes_sum(slope)
+            add_projection_row(grad, work.inputs_c, i * n_inputs + n_projected, n_features, n_projected, j, total)
+
+
+@inner
+def add_projection_row(grad, inputs, start, n_features, n_projected, j, slope):
+    """Add ``slope * [1, x]`` to column j of a projection's gradient."""
+    grad[j] += slope
+    for k in range(n_features):
+        grad[(k + 1) * n_projected + j] += slope * inputs[start + k]
+
+
+@njit(inline="always")
+def backward(theta, shape, work, n_rows, grad, l2, tied_sets, tied_projection):
+    """Set `grad` to the gradient of the batch's loss, penalty included, after `forward` and `measure_errors`."""
+    start_c, start_s, start_w, start_a, start_p, end = sections(shape)
+    n_inputs_a = shape.n_projected_a + shape.n_features
+    n_inputs_c = shape.n_projected_c + shape.n_features
+    grad_c, grad_s = grad[start_c:start_s], grad[start_s:start_w]
+    differentiate_sets(
+        work.inputs_a, n_rows, work.inverse, work.offset, work.pull, grad_c, grad_s, n_inputs_a, shape.n_blocks
+    )
+    size = shape.n_blocks * (n_inputs_c + 1) * LANES
+    for q in range(shape.n_outputs):
+        differentiate_consequents(shape, work, n_rows, q, grad[start_w + q * size : start_w + (q + 1) * size])
+    for i in range(0, start_a - start_w, LANES):
+        if i % ((n_inputs_c + 1) * LANES) != 0:  # the bias is not penalised
+            store(grad, start_w + i, load(grad, start_w + i) + load(theta, start_w + i) * l2)
+    if shape.n_projected_a > 0:
+        differentiate_projection_a(shape, work, n_rows, grad[start_a:start_p])
+    if shape.n_projected_c > 0:
+        differentiate_projection_c(theta, shape, work, n_rows, grad[start_p:end])
+    if tied_projection:
+        for i in range(start_p - start_a):
+            grad[start_a + i] += grad[start_p + i]
+            grad[start_p + i] = grad[start_a + i]
+    if len(tied_sets) > 0:
+        sum_tied(grad_c, tied_sets)
+        sum_tied(grad_s, tied_sets)
+
+
+@inner
+def sum_tied(grad, group):
+    """Give every entry the sum of the gradients of its group; group -1 is no one's."""
+    total = np.zeros(len(grad))
+    for i in range(len(grad)):
+        if group[i] >= 0:
+            total[group[i]] += grad[i]
+    for i in range(len(grad)):
+        grad[i] = total[group[i]] if group[i] >= 0 else 0.0

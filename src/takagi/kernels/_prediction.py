@@ -1,0 +1,211 @@
+"""Prediction and validation: eight rows in the lanes, so that nothing is summed across them."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from takagi.kernels._lanes import (
+    LANES,
+    fma,
+    lanes_sum,
+    load,
+    load_splat,
+    splat,
+    store,
+    vector_exp,
+    vector_max,
+    vector_min,
+)
+from takagi.kernels._layout import (
+    ROW_TILE,
+    entry_point,
+    fill_tile,
+    has_projection,
+    inner,
+    invert_widths,
+    merged,
+    sections,
+)
+
+
+class Columns(NamedTuple):
+    """Buffers for eight rows at a time, side by side."""
+
+    features: np.ndarray  # (n_features, LANES)
+    inputs_a: np.ndarray  # (n_inputs of the antecedents, LANES), where there are projections
+    inputs_c: np.ndarray  # (n_inputs of the consequents, LANES), where there are projections
+    firing: np.ndarray  # (rules, LANES) squared distances, then firing levels
+    scale: np.ndarray  # (LANES) what makes shares of the firing levels
+    value: np.ndarray  # (n_outputs, LANES) predictions
+    inverse: np.ndarray  # like centers: 1 / width
+    offset: np.ndarray  # like centers: -center / width
+
+
+def make_columns(shape):
+    """Allocate the buffers."""
+    n_inputs_a, n_inputs_c = shape.n_projected_a + shape.n_features, shape.n_projected_c + shape.n_features
+    return Columns(
+        features=np.zeros(shape.n_features * LANES),
+        inputs_a=np.zeros(n_inputs_a * LANES),
+        inputs_c=np.zeros(n_inputs_c * LANES),
+        firing=np.zeros(shape.n_blocks * LANES * LANES),
+        scale=np.zeros(LANES),
+        value=np.zeros(shape.n_outputs * LANES),
+        inverse=np.zeros(shape.n_blocks * n_inputs_a * LANES),
+        offset=np.zeros(shape.n_blocks * n_inputs_a * LANES),
+    )
+
+
+@inner
+def lay_rows(X, start, n_rows, target, at):
+    """Write up to eight rows of X, from `start`, as columns of eight; lanes without a row are zero."""
+    for i in range(LANES):
+        for k in range(X.shape[1]):
+            target[at + k * LANES + i] = X[start + i, k] if i < n_rows else 0.0
+
+
+@inner
+def project_columns(features, at, inputs, theta, start, n_features, n_projected):
+    """Set `inputs` to [x P, x] of eight rows, with the projection that lies in theta from `start`."""
+    for k in range(0, n_features * LANES, LANES):
+        store(inputs, n_projected * LANES + k, load(features, at + k))
+    for j in range(n_projected):
+        total = load_splat(theta, start + j)
+        for k in range(n_features):
+            weight = load_splat(theta, start + (k + 1) * n_projected + j)
+            total = fma(load(features, at + k * LANES), weight, total)
+        store(inputs, j * LANES, total)
+
+
+@merged
+def fire_columns(inputs, at, inverse, offset, firing, scale, n_inputs, n_rules):
+    """Set `firing` to the firing levels of the rules relative to the nearest one, and `scale` to 1 / their sum.
+
+    For eight rows and tiles of four rules; see `share_rows`. Rules that only fill up a tile lie too far away to count.
+    Minima and sums are kept in four parts, which do not wait for each other.
+    """
+    na = nb = nc = nd = splat(1e300)
+    for r in range(0, n_rules, ROW_TILE):
+        za = zb = zc = zd = splat(0.0)
+        here = (r // LANES * n_inputs) * LANES + r % LANES
+        for k in range(at, at + n_inputs * LANES, LANES):
+            x = load(inputs, k)
+            da = fma(x, load_splat(inverse, here), load_splat(offset, here))
+            db = fma(x, load_splat(inverse, here + 1), load_splat(offset, here + 1))
+            dc = fma(x, load_splat(inverse, here + 2), load_splat(offset, here + 2))
+            dd = fma(x, load_splat(inverse, here + 3), load_splat(offset, here + 3))
+            za, zb, zc, zd = fma(da, da, za), fma(db, db, zb), fma(dc, dc, zc), fma(dd, dd, zd)
+            here += LANES
+        za, zb, zc, zd = vector_min(za, 1e300), vector_min(zb, 1e300), vector_min(zc, 1e300), vector_min(zd, 1e300)
+        na, nb, nc, nd = vector_min(za, na), vector_min(zb, nb), vector_min(zc, nc), vector_min(zd, nd)
+        store(firing, r * LANES, za)
+        store(firing, (r + 1) * LANES, zb)
+        store(firing, (r + 2) * LANES, zc)
+        store(firing, (r + 3) * LANES, zd)
+    for r in range(n_rules, fill_tile(n_rules)):
+        store(firing, r * LANES, 1e301)
+    nearest = vector_min(vector_min(na, nb), vector_min(nc, nd))
+    ta = tb = tc = td = splat(0.0)
+    for r in range(0, n_rules * LANES, ROW_TILE * LANES):
+        fa = vector_exp(vector_max((nearest - load(firing, r)) * 0.5, -650.0))
+        fb = vector_exp(vector_max((nearest - load(firing, r + LANES)) * 0.5, -650.0))
+        fc = vector_exp(vector_max((nearest - load(firing, r + 2 * LANES)) * 0.5, -650.0))
+        fd = vector_exp(vector_max((nearest - load(firing, r + 3 * LANES)) * 0.5, -650.0))
+        ta, tb, tc, td = ta + fa, tb + fb, tc + fc, td + fd
+        store(firing, r, fa)
+        store(firing, r + LANES, fb)
+        store(firing, r + 2 * LANES, fc)
+        store(firing, r + 3 * LANES, fd)
+    store(scale, 0, 1.0 / ((ta + tb) + (tc + td)))
+
+
+@merged
+def conclude_columns(inputs, at, theta, start, firing, n_inputs, n_rules):
+    """Return the outputs of the rules, whose consequents lie in theta from `start`, summed with their firing levels."""
+    ta = tb = tc = td = splat(0.0)
+    for r in range(0, n_rules, ROW_TILE):
+        here = start + (r // LANES * (n_inputs + 1)) * LANES + r % LANES
+        ya, yb = load_splat(theta, here), load_splat(theta, here + 1)
+        yc, yd = load_splat(theta, here + 2), load_splat(theta, here + 3)
+        for k in range(at, at + n_inputs * LANES, LANES):
+            here += LANES
+            x = load(inputs, k)
+            ya, yb = fma(x, load_splat(theta, here), ya), fma(x, load_splat(theta, here + 1), yb)
+            yc, yd = fma(x, load_splat(theta, here + 2), yc), fma(x, load_splat(theta, here + 3), yd)
+        ta = fma(ya, load(firing, r * LANES), ta)
+        tb = fma(yb, load(firing, (r + 1) * LANES), tb)
+        tc = fma(yc, load(firing, (r + 2) * LANES), tc)
+        td = fma(yd, load(firing, (r + 3) * LANES), td)
+    return (ta + tb) + (tc + td)
+
+
+@merged
+def infer_columns(theta, shape, inputs_a, inputs_c, at, inverse, offset, firing, scale, value):
+    """Compute firing levels and predictions from the inputs of conditions and consequents."""
+    n_inputs = shape.n_projected_c + shape.n_features
+    fire_columns(inputs_a, at, inverse, offset, firing, scale, shape.n_projected_a + shape.n_features, shape.n_rules)
+    start, size = sections(shape)[2], shape.n_blocks * (n_inputs + 1) * LANES
+    for q in range(shape.n_outputs):
+        total = conclude_columns(inputs_c, at, theta, start + q * size, firing, n_inputs, shape.n_rules)
+        store(value, q * LANES, total * load(scale, 0))
+
+
+@merged
+def predict_columns(theta, shape, features, at, inputs_a, inputs_c, inverse, offset, firing, scale, value):
+    """Compute firing levels and predictions of eight rows, whose features lie side by side from `at`.
+
+    The buffers come one by one: taken from a tuple here, each would be counted as a reference for every eight rows.
+    """
+    if has_projection(shape):
+        _, _, _, start_a, start_c, _ = sections(shape)
+        project_columns(features, at, inputs_a, theta, start_a, shape.n_features, shape.n_projected_a)
+        project_columns(features, at, inputs_c, theta, start_c, shape.n_features, shape.n_projected_c)
+        infer_columns(theta, shape, inputs_a, inputs_c, np.intp(0), inverse, offset, firing, scale, value)
+    else:
+        infer_columns(theta, shape, features, features, at, inverse, offset, firing, scale, value)
+
+
+@entry_point
+def predict_rows(theta, shape, columns, X, prediction, share):
+    """Fill `prediction` (n_rows, n_outputs) and, unless it has no rows, `share` (n_rows, n_rules)."""
+    features, inputs_a, inputs_c, firing, scale, value, inverse, offset = columns
+    invert_widths(theta, shape, inverse, offset)
+    first = np.intp(0)  # a plain 0 would be a type of its own, and compile everything below once more
+    for start in range(0, len(X), LANES):
+        n_rows = min(LANES, len(X) - start)
+        lay_rows(X, start, n_rows, features, first)
+        predict_columns(theta, shape, features, first, inputs_a, inputs_c, inverse, offset, firing, scale, value)
+        for i in range(n_rows):
+            for q in range(shape.n_outputs):
+                prediction[start + i, q] = value[q * LANES + i]
+            for r in range(shape.n_rules if len(share) else 0):
+                share[start + i, r] = firing[r * LANES + i] * scale[i]
+
+
+@entry_point
+def lay_dataset(X, y, weight, features, targets, weights):
+    """Lay a dataset out for `weighted_rmse`: groups of eight rows, the last one filled up with rows of weight zero."""
+    n_features, n_outputs = X.shape[1], y.shape[1]
+    for start in range(0, len(X), LANES):
+        n_rows = min(LANES, len(X) - start)
+        lay_rows(X, start, n_rows, features, start * n_features)
+        lay_rows(y, start, n_rows, targets, start * n_outputs)
+        for i in range(n_rows):
+            weights[start + i] = weight[start + i]
+
+
+@entry_point
+def weighted_rmse(theta, shape, columns, features, targets, weights):
+    """Return the root of the weighted mean squared error over the rows and outputs of a laid-out dataset."""
+    _, inputs_a, inputs_c, firing, scale, value, inverse, offset = columns
+    invert_widths(theta, shape, inverse, offset)
+    square, total = splat(0.0), splat(0.0)
+    for start in range(0, len(weights), LANES):
+        at = start * shape.n_features
+        predict_columns(theta, shape, features, at, inputs_a, inputs_c, inverse, offset, firing, scale, value)
+        weight = load(weights, start)
+        for q in range(0, shape.n_outputs * LANES, LANES):
+            error = load(value, q) - load(targets, start * shape.n_outputs + q)
+            square, total = fma(weight * error, error, square), total + weight
+    return math.sqrt(lanes_sum(square) / lanes_sum(total))
