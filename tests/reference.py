@@ -203,9 +203,13 @@ class History:
     train: np.ndarray  # (t,) RMSE of the batch, before the update
     scores: np.ndarray  # (number of sets, t) RMSE of the validation set and of any others, after the update
     best_iter: int  # from 1
-    best: Rules
+    rules: list  # (t) what was scored: the rules after the update, or their running mean
     underflowed: np.ndarray  # (t,) whether one of the authors' rules for underflow was applied, training or scoring
     fired: list  # (t) what fired in the batch
+
+    @property
+    def best(self):
+        return self.rules[self.best_iter - 1]
 
     @property
     def curves(self):
@@ -228,8 +232,8 @@ def train(rules, data, scored, batches, keep=None, settings=None):
     X, y, weight = data
     floor = rules.S.min() * (0.1 if rules.sets is None else 1.0) if s.width_floor is None else s.width_floor
     moments = dict.fromkeys(PARAMETERS, (0.0, 0.0))
-    mean, best, best_iter, lowest = {}, None, 0, np.inf
-    curve, scores, firings, underflowed = [], [], [], []
+    mean, best_iter, lowest = {}, 0, np.inf
+    curve, scores, trace, firings, underflowed = [], [], [], [], []
     for t, rows in enumerate(batches, start=1):
         kept = None if keep is None else keep[t - 1]
         g, fired = gradient(rules, X[rows], y[rows], weight[rows], s.l2, kept, s.underflow)
@@ -247,16 +251,17 @@ def train(rules, data, scored, batches, keep=None, settings=None):
         if s.averaging:
             mean, candidate = average(mean, rules, s.averaging, t)
         scores.append([rmse(predict(candidate, Q, s.underflow), target, w) for Q, target, w in scored])
+        trace.append(candidate)
         firings.append(fired)
         applied = (fired.ignored_mask | fired.small).any()
         underflowed.append(s.underflow == "authors" and (applied or loses_digits(candidate, scored)))
         if not scored or scores[-1][0] < lowest:
-            lowest, best_iter, best = scores[-1][0] if scored else np.inf, t, candidate
+            lowest, best_iter = scores[-1][0] if scored else np.inf, t
     if s.underflow == "authors":
         curve, *scores = (hold(values) for values in (curve, *np.transpose(scores)))
     else:
         scores = np.transpose(scores)
-    return History(np.array(curve), np.array(scores), best_iter, best, np.array(underflowed), firings)
+    return History(np.array(curve), np.array(scores), best_iter, trace, np.array(underflowed), firings)
 
 
 def hold(curve):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from takagi import kernels
-from takagi._typing import FloatArray, IntArray
+from takagi._typing import BoolArray, FloatArray, IntArray
 
 MAX_VALIDATION_ROWS = 2_000
 
@@ -40,20 +40,32 @@ def merge_equal_rows(rows: Rows) -> Rows:
     """Return the distinct rows, sorted by a key of their values, with the weights of equal rows added up.
 
     What follows then depends on the set of rows alone: not on their order, and a weight of three is the same as three
-    equal rows. The key is made of standardised values rounded to 20 bits, so units and the order of columns do not
-    matter either.
+    equal rows. The key is made of each value's place in the range of its column, rounded, so units and the order of
+    columns do not matter either.
     """
-    rows = rows.take(np.flatnonzero(rows.weight > 0))
-    columns = np.hstack([rows.X, rows.y])
-    mean, scale = measure_columns(columns, rows.weight)
-    keys = np.empty((len(columns), 2), dtype=np.uint64)
-    kernels.key_rows(np.rint((columns - mean) / scale * 2.0**20).astype(np.int64), keys)
-    order = np.lexsort((keys[:, 1], keys[:, 0]))
-    columns = columns[order]
-    first = np.flatnonzero(np.r_[True, (columns[1:] != columns[:-1]).any(axis=1)])
-    weight = np.add.reduceat(rows.weight[order], first)
-    index = order[first]
-    return Rows(rows.X[index], rows.y[index], weight)
+    if not (rows.weight > 0).all():
+        rows = rows.take(np.flatnonzero(rows.weight > 0))
+    keys = _key_rows(rows)
+    order = np.argsort(keys[:, 0])
+    if (keys[order[1:], 0] == keys[order[:-1], 0]).any():
+        order = np.lexsort((keys[:, 1], keys[:, 0]))
+        rows = rows.take(order)
+        first = np.flatnonzero(np.r_[True, _differ_from_previous(rows.X) | _differ_from_previous(rows.y)])
+        return Rows(rows.X[first], rows.y[first], np.add.reduceat(rows.weight, first))
+    return rows.take(order)
+
+
+def _key_rows(rows: Rows) -> np.ndarray:
+    low = np.r_[rows.X.min(axis=0), rows.y.min(axis=0)]
+    half_range = 0.5 * np.r_[rows.X.max(axis=0), rows.y.max(axis=0)] - 0.5 * low
+    keys = np.empty((len(rows.X), 2), dtype=np.uint64)
+    X, y = (np.array(part, dtype=float, order="C") for part in (rows.X, rows.y))
+    kernels.key_rows(X, y, low, np.where(half_range > 0, half_range, 1.0), keys)
+    return keys
+
+
+def _differ_from_previous(values: FloatArray) -> BoolArray:
+    return (values[1:] != values[:-1]).any(axis=1)
 
 
 def split_rows(rows: Rows, fraction: float, rng: np.random.Generator) -> tuple[Rows, Rows]:

@@ -15,12 +15,18 @@ def mix_bits(word):
 
 
 @entry_point
-def key_rows(values, keys):
-    """Set two keys per row of whole numbers, the first of which does not depend on the order of the columns."""
-    for i in range(values.shape[0]):
+def key_rows(X, y, low, half_range, keys):
+    """Set two keys per row of [X, y], the first of which does not depend on the order of the columns.
+
+    They are made of the places of the values between the smallest and the largest of their column, rounded to 30 bits.
+    """
+    n_features = X.shape[1]
+    for i in range(X.shape[0]):
         unordered, ordered = np.uint64(0), np.uint64(0)
-        for k in range(values.shape[1]):
-            word = mix_bits(np.uint64(values[i, k]) + np.uint64(0x9E3779B97F4A7C15))
+        for k in range(n_features + y.shape[1]):
+            value = X[i, k] if k < n_features else y[i, k - n_features]
+            place = (0.5 * value - 0.5 * low[k]) / half_range[k]
+            word = mix_bits(np.uint64(np.rint(place * 1073741824.0)) + np.uint64(0x9E3779B97F4A7C15))
             unordered += word
             ordered = mix_bits(ordered ^ word)
         keys[i, 0], keys[i, 1] = unordered, ordered
