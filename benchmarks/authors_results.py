@@ -1,8 +1,8 @@
 """Test errors on the very splits on which the authors' own code was run, side by side.
 
 ``python benchmarks/authors_results.py FOLDER`` reads octave_results.csv and octave_splits.npz from FOLDER, fits the
-same algorithms with the same number of rules on the same training, validation and test rows (with other random numbers: the
-authors' are not recorded; `--seeds` fits are averaged), and prints, per algorithm, both mean test RMSE, their mean
+same algorithms with the same number of rules on the same training, validation and test rows (with other random numbers:
+the authors' are not recorded; `--seeds` fits are averaged), and prints, per algorithm, both mean test RMSE, their mean
 difference over the splits and its standard error. For single fits on other datasets the errors are pooled as logarithms
 of the ratio. ``TAKAGI_DATA`` names the folder of the datasets.
 """
