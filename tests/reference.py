@@ -7,7 +7,8 @@ paper's: n rows, r rules, m inputs, and o for outputs, of which the paper has on
 Firing levels can underflow to zero. `underflow="log"` normalizes them in log space, where they cannot; that is takagi's
 way. `underflow="authors"` multiplies memberships as the authors' code does and follows what it does with zeros, which
 is spelled out in `fire`, `predict` and `hold`. Both give the same numbers until a firing level is too small to be told
-from zero; `History.underflowed` tells where.
+from zero; `History.underflowed` tells where. `underflow="pairs"` is "log" with slopes that do not cancel where one rule
+has nearly all of the share: the difference tells how much rounding matters.
 """
 
 from dataclasses import dataclass, field, replace
@@ -84,12 +85,14 @@ def fire(rules, X, keep=None, underflow="log"):
     Y = rule_outputs(rules, X)
     keep = np.ones((len(X), len(rules.C)), dtype=bool) if keep is None else np.array(keep)
     keep[~keep.any(axis=1)] = True
-    if underflow == "log":
+    if underflow in ("log", "pairs"):
         z = np.where(keep, log_firing(rules, X), -np.inf)
         f = np.exp(z - z.max(axis=1, keepdims=True))
         share = f / f.sum(axis=1, keepdims=True)
         output = np.einsum("nr,nro->no", share, Y)
         slope = share[:, :, None] * (Y - output[:, None, :])
+        if underflow == "pairs":
+            slope = np.einsum("nr,nq,nrqo->nro", share, share, Y[:, :, None, :] - Y[:, None, :, :])
         return Fired(share, output, slope, keep, *np.zeros((2, len(X)), dtype=bool))
 
     f_all = memberships(rules, X).prod(axis=2)
@@ -194,7 +197,7 @@ class Settings:
     averaging: float = 0.0
     max_iter: int | None = None  # of the cosine schedule; None: as many as there are batches
     width_floor: float | None = None  # None: a tenth of the smallest initial width, all of it where rules share sets
-    underflow: str = "log"
+    underflow: str = "log"  # or "pairs" or "authors"
     constants: dict = field(default_factory=dict)  # beta1, beta2, epsilon
 
 

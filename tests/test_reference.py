@@ -6,8 +6,9 @@ The numbers lie in a folder outside the repository: the one named by the environ
 Tolerances follow one rule, the folder's own: iteration t is compared with a relative tolerance of
 ``max(1e-9, 1000 * sens[t])``, where ``sens[t]`` is the largest relative change of a RMSE, up to iteration t, when the
 initial centers are multiplied by 1 + 1e-14. For the full-batch runs it is recorded; elsewhere the oracle measures it,
-disturbing widths and consequents too. It matters in chaotic runs only: Powerball has infinite slope at zero, AdaBelief
-makes full steps of tiny gradients, and SGDM with a large rate amplifies rounding.
+disturbing widths and consequents too, and (in log space) computing its slopes in another way. It matters in chaotic
+runs only: Powerball has infinite slope at zero, AdaBelief makes full steps of tiny gradients, and SGDM with a large
+rate amplifies rounding. Everywhere else the tolerance is 1e-9.
 """
 
 import functools
@@ -198,6 +199,8 @@ class Measured:
 def measure_oracle(file, name, underflow):
     run = read_run(file, name)
     disturbed = [run.ask_oracle(underflow, disturb(run.rules, seed)) for seed in range(N_DISTURBED[file])]
+    if underflow == "log":
+        disturbed.append(run.ask_oracle("pairs"))
     return Measured(run.ask_oracle(underflow), disturbed)
 
 

@@ -528,5 +528,36 @@ def test_shapes_that_do_not_fit_the_rules_are_refused(data, start):
         train(start, X, y, X_val, y_val, PLAIN, sample_weight=np.ones(3))
     with pytest.raises(ValueError, match="X must have at least one row to train on"):
         train(start, X[:0], y[:0], X_val, y_val, PLAIN)
-    with pytest.raises(ValueError, match=r"keep must be masks for batches of shape \(3, 4\)"):
+    with pytest.raises(ValueError, match=r"keep must have shape \(3, 4, 5\)"):
         train(start, *data, PLAIN, batches=np.zeros((3, 4), dtype=int), keep=np.ones((3, 5, 5), dtype=bool))
+
+
+@pytest.mark.parametrize("rows", [[[0, 80]], [[-1, 0]], [[0.0, 10**9]], [0, 1]])
+def test_recorded_batches_must_be_rows_of_the_data(data, start, rows):
+    with pytest.raises(ValueError, match="batches must be rows 0 to"):
+        train(start, *data, batches=np.array(rows) + 0 * len(data[0]))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"schedule": "cosin"}, "did you mean 'cosine'"),
+        ({"learning_rate": -1.0}, "learning_rate must be at least 0, got -1"),
+        ({"keep_prob": 2.0}, "keep_prob must be from 0 to 1, got 2"),
+        ({"averaging": 2.0}, "averaging must be from 0"),
+        ({"l2": float("nan")}, "l2 must be at least 0, got nan"),
+    ],
+)
+def test_settings_out_of_range_are_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        TrainConfig(**settings)
+
+
+def test_halves_of_a_pair_are_refused(data, start):
+    X, y, X_val, _ = data
+    with pytest.raises(ValueError, match="y_val is missing"):
+        train(start, X, y, X_val, None, rng=np.random.default_rng(0))
+    with pytest.raises(ValueError, match="batches is missing"):
+        train(start, X, y, None, None, keep=np.ones((1, 1, 1), dtype=bool))
+    with pytest.raises(TypeError, match="optimizer must be an object"):
+        TrainConfig(optimizer="adam")

@@ -13,7 +13,7 @@ import numpy as np
 
 from takagi import kernels
 from takagi._text import describe_projections, describe_rule
-from takagi._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from takagi._typing import ArrayLike, FloatArray, IntArray
 from takagi.kernels import LANES, count_blocks, from_lanes, to_lanes
 
 _FAR_AWAY = -1e200  # the center of a rule that only fills up a block of rules
@@ -161,9 +161,11 @@ class RuleBase:
         return prediction, share
 
     def _rows(self, X: ArrayLike) -> FloatArray:
-        rows = np.asarray(X)
+        rows = np.asarray(X, dtype=float)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(f"X must have shape (n_rows, {self.n_features}), got {rows.shape}.")
+        if not (np.isfinite(rows.sum()) or np.isfinite(rows).all()):
+            raise ValueError("X must be finite numbers, got NaN or infinity.")
         return rows
 
     # -- new rule bases ------------------------------------------------------------------------------------------------
@@ -341,9 +343,9 @@ def _check_values(rules: RuleBase) -> None:
         )
 
 
-def _is_tied(rules: RuleBase) -> BoolArray:
+def _is_tied(rules: RuleBase) -> bool:
     assert rules.sets is not None
     first = [np.unique(column, return_index=True, return_inverse=True)[1:] for column in rules.sets.T]
     leader = np.column_stack([index[inverse] for index, inverse in first])
     along = [np.take_along_axis(values, leader, axis=0) for values in (rules.centers, rules.widths)]
-    return np.array_equal(along[0], rules.centers) and np.array_equal(along[1], rules.widths)  # type: ignore[return-value]
+    return np.array_equal(along[0], rules.centers) and np.array_equal(along[1], rules.widths)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from takagi import kernels
+from takagi._messages import unknown_name
 from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.kernels import LANES, to_lanes
 from takagi.optimizers import AdaBelief, Optimizer
@@ -65,6 +66,32 @@ class TrainConfig:
     averaging: float = 0.0
     n_iter_no_change: int | None = None
     width_floor: float | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.optimizer, (str, type)):
+            raise TypeError(f"optimizer must be an object such as AdaBelief(), got {self.optimizer!r}.")
+        if self.schedule not in SCHEDULES:
+            raise unknown_name("schedule", self.schedule, SCHEDULES)
+        for name, low, high in _RANGES:
+            value = getattr(self, name)
+            if value is not None and not low <= value <= high:
+                wanted = f"at least {low:g}" if high == _HUGE else f"from {low:g} to {high:g}"
+                raise ValueError(f"{name} must be {wanted}, got {value!r}.")
+
+
+SCHEDULES = ("constant", "cosine")
+_HUGE = np.finfo(float).max
+_RANGES = (
+    ("learning_rate", 0.0, _HUGE),
+    ("powerball", 0.0, _HUGE),
+    ("keep_prob", 0.0, 1.0),
+    ("l2", 0.0, _HUGE),
+    ("batch_size", 1, _HUGE),
+    ("max_iter", 0, _HUGE),
+    ("averaging", 0.0, 0.999999),
+    ("n_iter_no_change", 1, _HUGE),
+    ("width_floor", 0.0, _HUGE),
+)
 
 
 @dataclass(frozen=True)
@@ -181,10 +208,17 @@ def train(
     """
     config = TrainConfig() if config is None else config
     training = _dataset(X, y, sample_weight, rule_base)
+    if (X_val is None) != (y_val is None):
+        raise ValueError(f"X_val and y_val go together, but {'X_val' if X_val is None else 'y_val'} is missing.")
     validation = _dataset(X_val, y_val, sample_weight_val, rule_base)
     if not len(training[0]):
         raise ValueError("X must have at least one row to train on, got none.")
-    source = _Draws(config, len(training[0]), rule_base.n_rules, rng) if batches is None else _Recorded(batches, keep)
+    if batches is not None:
+        source: _Draws | _Recorded = _Recorded(batches, keep, len(training[0]), rule_base.n_rules)
+    elif keep is not None:
+        raise ValueError("keep is a recorded mask for recorded batches, but batches is missing.")
+    else:
+        source = _Draws(config, len(training[0]), rule_base.n_rules, rng)
     run = _Run(rule_base, config, training, validation, source.n_iter)
     announce_compilation()
     stopped = _run_blocks(run, source, callback)
@@ -197,7 +231,8 @@ def _run_blocks(run: "_Run", source: "_Draws | _Recorded", callback: Callback | 
         while run.n_iter < source.n_iter:
             batches, keep = source.next_block(run.n_iter)
             ended = run.advance(batches, keep)
-            if callback is not None and run.n_iter and callback(run.progress()) is True:
+            wish = callback(run.progress()) if callback is not None and run.n_iter else None
+            if isinstance(wish, (bool, np.bool_)) and wish:
                 return "callback"
             if ended:
                 return ended
@@ -324,12 +359,16 @@ class _Draws:
 class _Recorded:
     """Batches and masks of a recorded run."""
 
-    def __init__(self, batches: IntArray, keep: BoolArray | None) -> None:
+    def __init__(self, batches: IntArray, keep: BoolArray | None, n_rows: int, n_rules: int) -> None:
         self.batches = np.ascontiguousarray(batches, dtype=np.intp)
+        if self.batches.ndim != 2 or not self.batches.size or not ((self.batches >= 0) & (self.batches < n_rows)).all():
+            raise ValueError(f"batches must be rows 0 to {n_rows - 1} of X, of shape (n_iter, batch_size).")
         self.n_iter = len(self.batches)
-        self.keep = np.empty((0, self.batches.shape[1], 0), dtype=bool) if keep is None else np.array(keep, dtype=bool)
-        if len(self.keep) and self.keep.shape[:2] != self.batches.shape:
-            raise ValueError(f"keep must be masks for batches of shape {self.batches.shape}, got {self.keep.shape}.")
+        self.keep = np.empty((0, self.batches.shape[1], n_rules), dtype=bool)
+        if keep is not None:
+            self.keep = np.array(keep, dtype=bool)
+            if self.keep.shape != (*self.batches.shape, n_rules):
+                raise ValueError(f"keep must have shape {(*self.batches.shape, n_rules)}, got {self.keep.shape}.")
 
     def next_block(self, start: int) -> tuple[IntArray, BoolArray]:
         here = slice(start, start + _ITERATIONS_PER_BLOCK)
@@ -403,4 +442,4 @@ def _tied_sets(rules: RuleBase) -> IntArray:
 def announce_compilation() -> None:
     """Tell once that the first fit on a machine compiles."""
     if not kernels.is_compiled():
-        logger.warning("takagi compiles its kernels for this machine, once; this takes about ten seconds.")
+        logger.warning("takagi compiles its kernels for this machine, once; this takes about fifteen seconds.")

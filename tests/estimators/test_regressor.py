@@ -369,6 +369,36 @@ def test_unfitted_model_says_so(friedman):
         TSKRegressor().predict(friedman[0])
 
 
+def test_dates_and_masked_values_are_not_taken_for_numbers(friedman):
+    X, y = friedman
+    with pytest.raises(ValueError, match="X must be numbers, got dates"):
+        quick().fit((X * 1e9).astype("datetime64[ns]"), y)
+    with pytest.raises(ValueError, match="y must be numbers, got dates"):
+        quick().fit(X, pd.Series(pd.date_range("2020", periods=300)))
+    masked = np.ma.masked_array(X, mask=np.zeros_like(X, dtype=bool))
+    masked[3, 1] = np.ma.masked
+    with pytest.raises(ValueError, match="X must not have masked values"):
+        quick().fit(masked, y)
+
+
+def test_classes_in_place_of_objects_are_refused(friedman):
+    with pytest.raises(ValueError, match=r"write AdaBelief\(\)"):
+        quick(optimizer=AdaBelief).fit(*friedman)
+
+
+def test_failed_fit_leaves_an_unfitted_model(friedman):
+    X, y = friedman
+
+    def callback(progress):
+        raise RuntimeError("no more")
+
+    model = quick()
+    with pytest.raises(RuntimeError, match="no more"):
+        model.fit(X, y, callback=callback)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
 # -- odd but legal input -----------------------------------------------------------------------------------------------
 
 
@@ -440,3 +470,32 @@ def test_ctrl_c_from_outside_reaches_a_running_fit(friedman):
     timer.join()
     assert 0 < model.n_iter_ < 10_000_000
     assert model.score(*friedman) > 0.5
+
+
+def test_numpy_s_own_scalars_mean_what_python_s_mean(friedman):
+    X, y = friedman
+    for settings, same in [
+        ({"n_projections": np.int64(1), "projection": "shared"}, {"n_projections": 1, "projection": "shared"}),
+        ({"standardize": np.True_}, {"standardize": True}),
+        ({"standardize": np.False_}, {"standardize": False}),
+        ({"n_rules": np.int64(3)}, {"n_rules": 3}),
+    ]:
+        np.testing.assert_array_equal(quick(**settings).fit(X, y).predict(X), quick(**same).fit(X, y).predict(X))
+    model = quick(max_iter=5000).fit(X, y, callback=lambda progress: np.float64(progress.val_rmse) > 0)
+    assert model.stopped_ == "callback"
+
+
+@pytest.mark.filterwarnings("ignore:No iteration was better")
+def test_outliers_do_not_make_the_order_of_rows_matter(friedman):
+    X, y = friedman[0].copy(), friedman[1].copy()
+    X[0], y[0] = 1e9, 1e9
+    order = np.random.default_rng(0).permutation(len(y))
+    np.testing.assert_array_equal(quick().fit(X, y).predict(X), quick().fit(X[order], y[order]).predict(X))
+
+
+def test_numbers_in_columns_of_objects_are_numbers(friedman):
+    X, y = friedman
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    np.testing.assert_array_equal(
+        quick().fit(frame.astype(object), y).predict(frame), quick().fit(frame, y).predict(frame)
+    )

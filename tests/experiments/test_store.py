@@ -99,3 +99,16 @@ def test_numbers_are_kept_to_eight_digits(store):
     row = store.results().iloc[0]
     assert row["rmse_test"] == 1.2345679
     assert row["seconds"] == 0.0001235
+
+
+def test_store_has_one_seed(store):
+    store.claim_seed(0)
+    store.claim_seed(0)
+    with pytest.raises(StoreError, match="has results of seed 0, not 7"):
+        store.claim_seed(7)
+
+
+def test_file_is_no_store(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="is a file"):
+        Store(tmp_path / "file")

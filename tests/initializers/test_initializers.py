@@ -8,6 +8,7 @@ from takagi.initializers import (
     KMeansInitializer,
     RandomInitializer,
     count_distinct,
+    fuzzy_cmeans,
 )
 
 
@@ -108,3 +109,20 @@ def test_weights_of_zero_leave_rows_out(data):
 def test_coinciding_centers_are_counted_once():
     centers = np.array([[0.0, 0.0], [0.0, 1e-6], [1.0, 0.0]])
     assert count_distinct(centers, np.random.default_rng(0).normal(size=(50, 2))) == 2
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: FuzzyCMeansInitializer(m=1.0),
+        lambda: FuzzyCMeansInitializer(max_iter=0),
+        lambda: KMeansInitializer(n_init=0),
+        lambda: GridInitializer(n_sets=0),
+        lambda: RandomInitializer(max_width=0.0),
+        lambda: fuzzy_cmeans(np.zeros((5, 2)), np.ones((4, 2))),
+        lambda: fuzzy_cmeans(np.zeros((5, 2)), np.ones((5, 2)), sample_weight=np.ones(3)),
+    ],
+)
+def test_options_out_of_range_are_refused(make):
+    with pytest.raises(ValueError, match="must"):
+        make()

@@ -23,3 +23,9 @@ def test_optimizers_are_values(optimizer):
     assert optimizer == type(optimizer)()
     with pytest.raises(AttributeError):
         optimizer.beta1 = 0.5
+
+
+@pytest.mark.parametrize("constants", [{"beta1": 1.0}, {"beta2": 2.0}, {"epsilon": -1.0}])
+def test_constants_out_of_range_are_refused(constants):
+    with pytest.raises(ValueError, match=f"{next(iter(constants))} must"):
+        AdaBelief(**constants)

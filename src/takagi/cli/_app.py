@@ -23,6 +23,9 @@ def run(arguments: list[str]) -> NoReturn:
     debug = "--debug" in arguments
     try:
         app([word for word in arguments if word != "--debug"], prog_name="takagi")
+    except KeyboardInterrupt:
+        print_error("stopped; what was finished is kept.")
+        raise SystemExit(130) from None
     except Exception as error:
         if debug:
             raise

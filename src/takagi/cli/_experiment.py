@@ -9,10 +9,14 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from takagi._messages import unknown_name
 from takagi.cli._console import console, print_error, print_json
 from takagi.experiments import (
+    BACKENDS,
     FIGURES,
+    MORE_RULES,
     QUICK,
+    MissingRunsError,
     Result,
     Scope,
     Store,
@@ -51,6 +55,8 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Run what the store does not have yet of a figure's plan; stop with Ctrl-C and call again to go on."""
+    if backend not in BACKENDS:
+        raise typer.BadParameter(str(unknown_name("backend", backend, BACKENDS)))
     scope = _make_scope(quick, datasets, repeats, rules)
     n_planned = _count_planned(figure, scope)
     results = Store(store)
@@ -86,10 +92,19 @@ def draw_command(
     quiet: Quiet = False,
 ) -> None:
     """Draw a figure from the store, as PNG and SVG."""
+    results, missing = _open(store), []
     for name in _expand(figure):
-        for path in draw(name, _open(store), output):
-            if not quiet:
-                typer.echo(path)
+        try:
+            paths = draw(name, results, output)
+        except MissingRunsError as error:
+            missing.append(str(error))
+            continue
+        if not quiet:
+            typer.echo("\n".join(map(str, paths)))
+    for message in missing:
+        print_error(message)
+    if missing:
+        raise typer.Exit(1)
 
 
 @app.command(epilog="Example: takagi experiment show fig4 --json")
@@ -173,12 +188,13 @@ def _make_scope(quick: bool, datasets: str | None, repeats: int | None, rules: s
     scope = QUICK if quick else Scope()
     try:
         return Scope(
-            datasets=tuple(datasets.split(",")) if datasets else scope.datasets,
+            datasets=tuple(word.strip() for word in datasets.split(",")) if datasets else scope.datasets,
             repeats=repeats or scope.repeats,
-            rules=tuple(int(word) for word in rules.split(",")) if rules else scope.rules,
+            rules=tuple(MORE_RULES[MORE_RULES.index(int(word))] for word in rules.split(",")) if rules else scope.rules,
         )
     except ValueError as error:
-        raise typer.BadParameter(f"--rules takes whole numbers with commas between, got {rules!r}.") from error
+        known = ", ".join(map(str, MORE_RULES))
+        raise typer.BadParameter(f"--rules takes some of {known} with commas between, got {rules!r}.") from error
 
 
 def _count_planned(figure: str, scope: Scope) -> int:
@@ -200,6 +216,9 @@ def _expand(figure: str) -> list[str]:
 
 
 def _open(folder: Path) -> Store:
+    folder = folder.expanduser()
+    if folder.is_file():
+        raise NotADirectoryError(f"{folder} is a file; a store is a folder.")
     if not folder.is_dir():
         raise FileNotFoundError(
             f"there is no store {folder}; make one with: takagi experiment run fig4 --store {folder}"

@@ -17,13 +17,14 @@ def validate_training(
 ) -> tuple[Rows, bool]:
     """Return checked rows, and whether the target came as one column of its own."""
     reject_text(X)
+    if y is not None:
+        reject_bad_target(y, "y")
     X, y = validate_data(
         estimator, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_all_finite=False,
         ensure_min_samples=min_rows,
     )  # fmt: skip
     reject_missing(X, "X", getattr(estimator, "feature_names_in_", None), type(estimator).__name__)
     targets = _as_columns(y)
-    reject_missing(targets, "y", None, type(estimator).__name__)
     return Rows(X, targets, validate_weight(sample_weight, X)), y.ndim == 1
 
 
@@ -32,6 +33,7 @@ def validate_held_out(estimator: BaseEstimator, X_val: Table, y_val: Table, n_ou
     if X_val is None or y_val is None:
         missing = "y_val" if y_val is None else "X_val"
         raise ValueError(f"X_val and y_val go together, but {missing} is missing.")
+    reject_bad_target(y_val, "y_val")
     try:
         reject_text(X_val)
         X, y = validate_data(
@@ -42,7 +44,6 @@ def validate_held_out(estimator: BaseEstimator, X_val: Table, y_val: Table, n_ou
         raise ValueError(f"In X_val and y_val: {error}") from error
     reject_missing(X, "X_val", getattr(estimator, "feature_names_in_", None), type(estimator).__name__)
     targets = _as_columns(y)
-    reject_missing(targets, "y_val", None, type(estimator).__name__)
     if targets.shape[1] != n_outputs:
         raise ValueError(f"y_val must have {n_outputs} target(s) as y has, got {targets.shape[1]}.")
     return Rows(X, targets, np.ones(len(X)))
@@ -59,17 +60,16 @@ def validate_rows(estimator: BaseEstimator, X: Table) -> FloatArray:
 def validate_weight(sample_weight: Table, X: FloatArray) -> FloatArray:
     """Return row weights, ones if there are none."""
     weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    if not weight.any():
-        raise ValueError("sample_weight must be positive for at least one row, but all weights are zero.")
-    return weight
+    return weight / weight.max() if weight.max() > 1e100 else weight  # so that their sum stays finite
 
 
 def reject_text(X: Any) -> None:
     """Raise an error that names the columns of a data frame that are not numbers."""
+    _reject_kind(X, "X")
     columns, dtypes = getattr(X, "columns", None), getattr(X, "dtypes", None)
     if columns is None or dtypes is None:
         return
-    text = [str(name) for name, dtype in zip(columns, dtypes, strict=True) if _is_text(dtype)]
+    text = [str(name) for k, (name, dtype) in enumerate(zip(columns, dtypes, strict=True)) if _is_text(X, k, dtype)]
     if text:
         raise ValueError(
             f"X must be numbers, but {_list_columns(text)} not. Encode text and categories first, for example with "
@@ -77,9 +77,36 @@ def reject_text(X: Any) -> None:
         )
 
 
-def _is_text(dtype: Any) -> bool:
+_NO_NUMBERS = ("str", "categor", "enum", "utf8", "date", "time", "duration", "period", "interval", "list", "struct")
+
+
+def _is_text(X: Any, k: int, dtype: Any) -> bool:
     name = str(dtype).lower()
-    return any(word in name for word in ("str", "object", "categor", "enum", "utf8", "date", "time", "duration"))
+    if name == "object" and hasattr(X, "iloc"):
+        return any(isinstance(value, str) for value in X.iloc[:, k])
+    return any(word in name for word in _NO_NUMBERS)
+
+
+def _reject_kind(values: Any, what: str) -> None:
+    """Raise an error for what scikit-learn would silently take for numbers: dates, and the hidden values of a mask."""
+    if getattr(getattr(values, "dtype", None), "kind", "") in ("M", "m"):
+        raise ValueError(
+            f"{what} must be numbers, got dates or times; turn them into numbers, such as days since a day."
+        )
+    if np.ma.is_masked(values):
+        raise ValueError(f"{what} must not have masked values; fill them in first, for example with .filled().")
+
+
+def reject_bad_target(y: Any, what: str) -> None:
+    """Raise an error that says where a target is missing."""
+    _reject_kind(y, what)
+    try:
+        values = np.asarray(y)
+        values = values.astype(float) if values.dtype.kind != "c" else values
+    except (TypeError, ValueError):
+        return  # scikit-learn says what is wrong
+    if values.ndim in (1, 2) and values.size and not np.isfinite(values).all():
+        reject_missing(values.reshape(len(values), -1), what, None, "The model")
 
 
 def reject_missing(values: FloatArray, what: str, names: Sequence[str] | None, estimator: str) -> None:

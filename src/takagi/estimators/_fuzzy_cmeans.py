@@ -179,5 +179,5 @@ class FuzzyCMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         ndarray of shape (n_rows, n_clusters)
             Every row sums to 1.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "cluster_centers_")
         return self._memberships(validate_rows(self, X))

@@ -86,6 +86,8 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         The iteration, from 1, that `rule_base_` was taken from; 0 if none was better than the initial rules.
     n_iter_ : int
         Iterations done.
+    stopped_ : {"max_iter", "no_change", "callback", "interrupted", "diverged"}
+        Why training ended.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -243,7 +245,7 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         -------
         ndarray of shape (n_rows,) or (n_rows, n_outputs)
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "rule_base_")
         prediction = self.rule_base_.predict(validate_rows(self, X), n_threads=_count_threads(self.n_jobs))
         return prediction if self._is_single_target else prediction.reshape(len(prediction), -1)
 
@@ -259,7 +261,7 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         ndarray of shape (n_rows, n_rules)
             Normalised firing levels; every row sums to 1.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "rule_base_")
         return self.rule_base_.firing_share(validate_rows(self, X))
 
     # -- the steps of fit ----------------------------------------------------------------------------------------------
@@ -309,7 +311,7 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return rules
 
     def _principal_directions(self, X: FloatArray) -> FloatArray:
-        wanted = self.n_projections if isinstance(self.n_projections, int) else max(1, round(np.log2(self.n_rules)))
+        wanted = max(1, round(np.log2(self.n_rules))) if self.n_projections == "log2" else int(self.n_projections)
         return PCA(min(wanted, *X.shape), svd_solver="full").fit(X).components_.T
 
     def _make_callback(self, callback: Callback | None, units: Units) -> Callback | None:
@@ -335,10 +337,13 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.history_ = {name: values * factor for name, values in result.history.items()}
         self.best_iter_ = result.best_iter
         self.n_iter_ = result.n_iter
+        self.stopped_ = result.stopped
         self._is_single_target = is_single
 
 
 def _look_up(parameter: str, value: Any, known: dict[str, Any]) -> Any:
+    if isinstance(value, type):
+        raise ValueError(f"{parameter} must be a name or an object, got the class; write {value.__name__}().")
     if not isinstance(value, str):
         return value
     if value not in known:
@@ -368,14 +373,14 @@ def _keep_start_if_better(result: TrainResult, start: RuleBase) -> TrainResult:
                 f"Training diverged in iteration {result.n_iter + 1}; the rules of iteration {result.best_iter} are "
                 "kept. Lower learning_rate.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return result
     warnings.warn(
         f"No iteration was better than the initial rules on the validation rows, which are kept (training ended: "
         f"{result.stopped}). Lower learning_rate if the target depends on the features.",
         ConvergenceWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
     return replace(result, rule_base=start, best_iter=0)
 

@@ -48,7 +48,7 @@ def merge_equal_rows(rows: Rows) -> Rows:
     keys = _key_rows(rows)
     order = np.argsort(keys[:, 0])
     if (keys[order[1:], 0] == keys[order[:-1], 0]).any():
-        order = np.lexsort((keys[:, 1], keys[:, 0]))
+        order = np.lexsort((*rows.X.T, *rows.y.T, keys[:, 1], keys[:, 0]))
         rows = rows.take(order)
         first = np.flatnonzero(np.r_[True, _differ_from_previous(rows.X) | _differ_from_previous(rows.y)])
         return Rows(rows.X[first], rows.y[first], np.add.reduceat(rows.weight, first))
@@ -87,7 +87,7 @@ def measure_columns(columns: FloatArray, weight: FloatArray) -> tuple[FloatArray
     scaled = columns / peak
     mean = np.average(scaled, axis=0, weights=weight)
     scale = np.sqrt(np.average((scaled - mean) ** 2, axis=0, weights=weight))
-    constant = scale <= 1e-14
+    constant = (scale <= 1e-14) | (scale * peak < 1e-305)
     return mean * peak, np.where(constant, 1.0, scale * peak)
 
 
@@ -96,6 +96,7 @@ def measure_units(rows: Rows, standardize: bool | str) -> Units:
     n_features, n_outputs = rows.X.shape[1], rows.y.shape[1]
     x_mean, x_scale = np.zeros(n_features), np.ones(n_features)
     y_mean, y_scale = measure_columns(rows.y, rows.weight)
-    if standardize is not False:
+    if isinstance(standardize, str) or standardize:
         x_mean, x_scale = measure_columns(rows.X, rows.weight)
-    return Units(x_mean, x_scale, y_mean, y_scale if standardize is True else np.ones(n_outputs))
+    scales_target = not isinstance(standardize, str) and standardize
+    return Units(x_mean, x_scale, y_mean, y_scale if scales_target else np.ones(n_outputs))

@@ -9,17 +9,19 @@ from takagi.experiments._algorithms import (
     paper_algorithm,
 )
 from takagi.experiments._claims import Ranking, Verdict, check_claims, rank_algorithms
-from takagi.experiments._execute import execute
+from takagi.experiments._execute import BACKENDS, execute
 from takagi.experiments._experiment import pending_runs, run_experiment
 from takagi.experiments._figures import draw, draw_ranks
-from takagi.experiments._plan import FIGURES, QUICK, Run, Scope, make_plan
+from takagi.experiments._plan import FIGURES, MORE_RULES, QUICK, Run, Scope, make_plan
 from takagi.experiments._run import Result, execute_run
 from takagi.experiments._store import Store, StoreError
 from takagi.experiments._summary import MissingRunsError, summarize
 
 __all__ = [
     "ALGORITHMS",
+    "BACKENDS",
     "FIGURES",
+    "MORE_RULES",
     "QUICK",
     "Algorithm",
     "AlgorithmTable",

@@ -136,7 +136,7 @@ def list_algorithms() -> AlgorithmTable:
     >>> print(str(list_algorithms()).splitlines()[0])
     Algorithm     PCA  Sets    Init  Optimizer  Powerball  IF       THEN      Figure
     """
-    return ALGORITHMS
+    return AlgorithmTable(ALGORITHMS)
 
 
 def paper_algorithm(
@@ -163,6 +163,8 @@ def paper_algorithm(
 
     Notes
     -----
+    A pipeline hands `X_val` to the regressor as it is: transform it first, with ``model[:-1].fit(X).transform(X_val)``.
+
     Where the authors' scripts slip, this follows the paper's text: PCA-FCM clusters until convergence (their script
     does a single step), and random starts are drawn from [0, 1] (theirs from [-1, 1]).
 
@@ -220,10 +222,10 @@ class SampleScaler(StandardScaler):
            [ 0.707]])
     """
 
-    def fit(self, X: Table, y: None = None, sample_weight: Table = None) -> BaseEstimator:
-        """Measure means and sample deviations."""
-        super().fit(X, y, sample_weight)
+    def partial_fit(self, X: Table, y: None = None, sample_weight: Table = None) -> BaseEstimator:
+        """Measure means and sample deviations of these rows and all before."""
+        super().partial_fit(X, y, sample_weight)
         n_rows = np.max(self.n_samples_seen_)
-        if n_rows > 1:
+        if n_rows > 1 and self.scale_ is not None:
             self.scale_: FloatArray = self.scale_ * np.sqrt(n_rows / (n_rows - 1))
         return self

@@ -5,18 +5,17 @@ partitions and numbers of rules, Wilcoxon's signed-rank test, level 0.05. "Holds
 claimed sign and is significant, "does not hold" that it has the other sign and is significant.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import stats
 
-from takagi.experiments._plan import OPTIMIZERS, PROJECTIONS, SEVEN, STARTS
+from takagi.experiments._plan import OPTIMIZERS, PROJECTIONS, SENSITIVITY, SEVEN, STARTS
 from takagi.experiments._store import Store
 from takagi.experiments._summary import (
     PARTITION,
-    average,
     load_ratios,
     select_defaults,
     select_sensitivity,
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 HOLDS, FAILS, OPEN = "holds", "does not hold", "not decided"
 _LEVEL = 0.05
 _CLOSE = 0.02  # means within 2 % count as alike
+_FEWEST_SETS = 5  # fewer datasets decide nothing
 _SAFE = 0.03  # a setting is safe if its mean is within 3 % of the best setting's
 
 
@@ -70,10 +70,12 @@ class Evidence:
         frame = frame[frame["algorithm"].isin(algorithms)]
         if rules is not None:
             frame = frame[frame["n_rules"].map(rules)]
-        cells = frame.pivot_table(index=[*PARTITION, "n_rules"], columns="algorithm", values="ratio").dropna()
-        if set(cells.columns) != set(algorithms) or not len(cells):
-            raise LookupError("runs are missing")
-        return cells.groupby(level="dataset").mean()[list(algorithms)]
+        return _common_cells(frame, "algorithm", "ratio", algorithms).groupby(level="dataset").mean()
+
+    def seconds(self, algorithms: tuple[str, ...]) -> "pd.Series":
+        """Return mean processor seconds of algorithms, over the cells that all of them have."""
+        frame = self.defaults[self.defaults["algorithm"].isin(algorithms)]
+        return _common_cells(frame, "algorithm", "seconds", algorithms).mean()
 
     def by_rules(self, algorithm: str, value: str = "ratio") -> "pd.Series":
         """Return mean values of an algorithm, by number of rules up to 64, over datasets that have all of them."""
@@ -190,10 +192,8 @@ def safe_range(setting: str, low: float, high: float) -> Judge:
 
     def judge(evidence: Evidence) -> tuple[str, float, str]:
         frame = select_sensitivity(setting, evidence.ratios)
-        means = average(frame, [setting]).set_index(setting)["mean"]
+        means = _common_cells(frame, setting, "ratio", SENSITIVITY[setting]).mean()
         inside = means[(means.index >= low - 1e-9) & (means.index <= high + 1e-9)]
-        if len(inside) < 2 or len(means) < 5:
-            raise LookupError("runs are missing")
         numbers = f"worst inside {inside.max():.3f}, best of all {means.min():.3f} at {means.idxmin():g}"
         return numbers, np.nan, HOLDS if inside.max() <= means.min() * (1 + _SAFE) else FAILS
 
@@ -204,9 +204,7 @@ def cost_ratio(first: str, second: str, low: float, high: float) -> Judge:
     """Claim that one algorithm takes between low and high times the processor seconds of another."""
 
     def judge(evidence: Evidence) -> tuple[str, float, str]:
-        seconds = evidence.defaults.groupby("algorithm")["seconds"].mean()
-        if first not in seconds or second not in seconds:
-            raise LookupError("runs are missing")
+        seconds = evidence.seconds((first, second))
         ratio = seconds[first] / seconds[second]
         numbers = f"{first} {seconds[first]:.3f} s, {second} {seconds[second]:.3f} s, ratio {ratio:.2f}"
         return numbers, np.nan, HOLDS if low <= ratio <= high else FAILS
@@ -218,9 +216,7 @@ def slowest(algorithms: tuple[str, ...], others: tuple[str, ...]) -> Judge:
     """Claim that some algorithms take longer than others."""
 
     def judge(evidence: Evidence) -> tuple[str, float, str]:
-        seconds = evidence.defaults.groupby("algorithm")["seconds"].mean()
-        if not set(algorithms + others) <= set(seconds.index):
-            raise LookupError("runs are missing")
+        seconds = evidence.seconds(algorithms + others)
         holds = seconds[list(algorithms)].min() > seconds[list(others)].max()
         numbers = ", ".join(f"{name} {seconds[name]:.3f} s" for name in algorithms + others)
         return numbers, np.nan, HOLDS if holds else FAILS
@@ -316,6 +312,16 @@ def _rank(name: str, table: "pd.DataFrame") -> Ranking:
     return Ranking(
         name, {str(key): float(value) for key, value in ranks.items()}, n_sets, float(p_value), float(difference)
     )
+
+
+def _common_cells(frame: "pd.DataFrame", column: str, value: str, wanted: Sequence) -> "pd.DataFrame":
+    """Return a value by dataset, repeat and number of rules, a column per wanted entry, where all of them have one."""
+    cells = frame.pivot_table(index=[*PARTITION, "n_rules"], columns=column, values=value)
+    if not set(wanted) <= set(cells.columns) or not len(cells := cells[list(wanted)].dropna()):
+        raise LookupError("runs are missing")
+    if cells.index.get_level_values("dataset").nunique() < _FEWEST_SETS:
+        raise LookupError("too few datasets to judge")
+    return cells
 
 
 def _wilcoxon(differences: "pd.Series") -> float:

@@ -30,7 +30,7 @@ def execute(
     backend : {"threads", "processes", "dask"}, default="threads"
         Threads suffice on one machine: the kernels run without the GIL.
     n_workers : int, optional
-        All cores by default; not used by Dask.
+        All cores by default; with a scheduler, the cluster decides.
     scheduler : str, optional
         Address of a Dask scheduler; without one, `backend="dask"` starts a local cluster.
     base_seed : int, default=0

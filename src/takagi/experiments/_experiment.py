@@ -51,6 +51,7 @@ def run_experiment(
     list of Result
         The failed runs.
     """
+    store.claim_seed(base_seed)
     failed = []
     runs = pending_runs(figure, store, scope)
     results = execute(

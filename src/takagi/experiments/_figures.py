@@ -61,6 +61,8 @@ def draw(figure: str, store: Store, folder: str | Path = ".") -> list[Path]:
     }
     with matplotlib.rc_context(_STYLE):
         drawn = makers.get(figure, _draw_lines)(store, figure)
+    if Path(folder).is_file():
+        raise NotADirectoryError(f"{folder} is a file; figures go into a folder.")
     Path(folder).mkdir(parents=True, exist_ok=True)
     paths = [Path(folder) / f"{figure}.{kind}" for kind in ("png", "svg")]
     for path in paths:

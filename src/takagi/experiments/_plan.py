@@ -18,6 +18,11 @@ MORE_RULES = (*RULES, 128, 256)
 LEARNING_RATES = tuple(round(10 ** (-k / 2), 10) for k in range(9))
 KEEP_PROBS = tuple(k / 10 for k in range(1, 11))
 POWERBALLS = tuple(k / 10 for k in range(1, 13))
+SENSITIVITY: dict[str, tuple[Any, ...]] = {
+    "learning_rate": LEARNING_RATES,
+    "keep_prob": KEEP_PROBS,
+    "powerball": POWERBALLS,
+}
 TUNED_RATES = (1.0, 0.1, 0.01, 0.001, 0.0001)
 
 # Below log2(n_rules) features there are not that many principal components; the paper leaves these cases out for all.
@@ -116,17 +121,12 @@ def _compare(scope: Scope, algorithms: Sequence[str], rules: Sequence[int]) -> l
 
 
 def _vary(scope: Scope) -> list[Run]:
-    settings: dict[str, tuple[Any, ...]] = {
-        "learning_rate": LEARNING_RATES,
-        "keep_prob": KEEP_PROBS,
-        "powerball": POWERBALLS,
-    }
     start = _compare(scope, ("FCM-RDpA",), RULES)
     varied = [
         replace(run, **{name: value})
         for run in start
         if run.algorithm != "RR"
-        for name, values in settings.items()
+        for name, values in SENSITIVITY.items()
         for value in values
     ]
     return start + varied

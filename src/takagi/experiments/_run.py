@@ -80,11 +80,17 @@ def execute_run(run: Run, base_seed: int = 0, data_home: str | None = None) -> R
     and the training mean is subtracted from the features, as in the authors' scripts.
     """
     try:
+        _compile()
         X, y = _load(run.dataset, data_home)
         partition = draw_partition(len(y), derive_seed(base_seed, "partition", run.dataset, run.repeat))
         return fit_and_score(run, X, y, partition, base_seed)
     except Exception as error:
-        return Result(run, error=f"{type(error).__name__}: {error}".replace("\n", " "))
+        return Result(run, error=_describe(error))
+
+
+def _describe(error: Exception) -> str:
+    text = str(error) if isinstance(error, RuntimeError) else f"{type(error).__name__}: {error}"
+    return text.replace("\n", " ")
 
 
 def draw_partition(n_rows: int, seed: int) -> Partition:
@@ -109,6 +115,8 @@ def fit_and_score(run: Run, X: FloatArray, y: FloatArray, partition: Partition, 
             features.fit(X_train)
             X_train, X_val, X_test = (features.transform(part) for part in (X_train, X_val, X_test))
         model = regressor.fit(X_train, y_train, X_val=X_val, y_val=y_val)
+        if regressor.stopped_ == "interrupted":  # the fit is cut short: no result
+            raise KeyboardInterrupt
     rmse_val, rmse_test = _rmse(model, X_val, y_val), _rmse(model, X_test, y_test)
     seconds = time.thread_time() - start
     if regressor is None:
@@ -154,10 +162,29 @@ def _rmse(model: Any, X: FloatArray, y: FloatArray) -> float:
     return float(np.sqrt(np.mean((model.predict(X) - y) ** 2)))
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=1)
+def _compile() -> None:
+    """Load or compile the kernels before anything is timed."""
+    X = np.arange(20.0)[:, None]
+    for name in ("FCM-RDpA", "kM-RDpA"):
+        paper_algorithm(name, n_rules=2, random_state=0).set_params(max_iter=2).fit(X, X[:, 0] ** 2).predict(X)
+
+
 def _load(dataset: str, data_home: str | None) -> tuple[FloatArray, FloatArray]:
-    """Return standardised features and centred target of a dataset."""
-    X, y = load_dataset(dataset, data_home=data_home, return_X_y=True)
+    """Return a dataset; one that could not be had is not asked for again."""
+    loaded = _try_to_load(dataset, data_home)
+    if isinstance(loaded, str):
+        raise RuntimeError(loaded)
+    return loaded
+
+
+@lru_cache(maxsize=32)
+def _try_to_load(dataset: str, data_home: str | None) -> tuple[FloatArray, FloatArray] | str:
+    """Return standardised features and centred target of a dataset, or what went wrong."""
+    try:
+        X, y = load_dataset(dataset, data_home=data_home, return_X_y=True)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
     return standardize(X), y - y.mean()
 
 

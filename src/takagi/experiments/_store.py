@@ -50,9 +50,21 @@ class Store:
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.folder = Path(folder)
+        self.folder = Path(folder).expanduser()
+        if self.folder.exists() and not self.folder.is_dir():
+            raise StoreError(f"{self.folder} is a file; a store is a folder.")
         self.folder.mkdir(parents=True, exist_ok=True)
         self._check_format()
+
+    def claim_seed(self, seed: int) -> None:
+        """Say that the results are those of a base seed; a store has one."""
+        mark = self.folder / "SEED"
+        if not mark.exists():
+            mark.write_text(f"{seed}\n")
+        elif mark.read_text().strip() != str(seed):
+            raise StoreError(
+                f"{self.folder} has results of seed {mark.read_text().strip()}, not {seed}; use another folder."
+            )
 
     # -- writing -------------------------------------------------------------------------------------------------------
 

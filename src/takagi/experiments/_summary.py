@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from takagi._messages import unknown_name
+from takagi.experiments._algorithms import ALGORITHMS
 from takagi.experiments._plan import (
     FIGURES,
-    KEEP_PROBS,
-    LEARNING_RATES,
     OPTIMIZERS,
-    POWERBALLS,
     PROJECTIONS,
+    SENSITIVITY,
     SEVEN,
     STARTS,
     TUNED_RATES,
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 PARTITION = ["dataset", "repeat"]
 CELL = [*PARTITION, "n_rules"]
 _LINES = {"fig4": SEVEN[1:], "fig6": STARTS, "fig7": OPTIMIZERS, "fig8": PROJECTIONS}
-SENSITIVITY = {"learning_rate": LEARNING_RATES, "keep_prob": KEEP_PROBS, "powerball": POWERBALLS}
 
 
 class MissingRunsError(Exception):
@@ -44,7 +42,7 @@ def load_ratios(store: Store) -> "pd.DataFrame":
 
 def select_defaults(ratios: "pd.DataFrame", algorithms: tuple[str, ...]) -> "pd.DataFrame":
     """Return the runs of some algorithms with the paper's settings."""
-    powerball = np.where(ratios["algorithm"].isin(["FCM-RDA", "PCA-GP-RDA", "PCA-FCM-RDA"]), 1.0, 0.5)
+    powerball = ratios["algorithm"].map(lambda name: ALGORITHMS[name].powerball)
     own = (ratios["learning_rate"] == 0.01) & (ratios["keep_prob"] == 0.5) & (ratios["powerball"] == powerball)
     return ratios[ratios["algorithm"].isin(algorithms) & own]
 

@@ -57,6 +57,10 @@ def fuzzy_cmeans(
            [5.05]])
     """
     n_rows, n_clusters = memberships.shape
+    if len(X) != n_rows or (sample_weight is not None and len(sample_weight) != n_rows):
+        raise ValueError(f"memberships and sample_weight must have an entry for each of the {len(X)} rows of X.")
+    if not m > 1 or max_iter < 1:
+        raise ValueError(f"m must be above 1 and max_iter at least 1, got m={m} and max_iter={max_iter}.")
     padded = np.zeros((n_rows, count_blocks(n_clusters) * LANES))
     padded[:, :n_clusters] = memberships
     shape = kernels.Shape(X.shape[1], n_clusters, count_blocks(n_clusters), 1, 0, 0)
@@ -131,6 +135,15 @@ class FuzzyCMeansInitializer:
     tol: float = 1e-3
     max_iter: int = 100
     max_samples: int = 10_000
+
+    def __post_init__(self) -> None:
+        if not self.m > 1:
+            raise ValueError(f"m must be above 1, got {self.m}.")
+        if self.tol < 0 or self.max_iter < 1 or self.max_samples < 1:
+            raise ValueError(
+                "tol must not be negative, max_iter and max_samples must be at least 1, got "
+                f"tol={self.tol}, max_iter={self.max_iter}, max_samples={self.max_samples}."
+            )
 
     def make_rules(
         self,

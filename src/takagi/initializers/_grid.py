@@ -35,6 +35,10 @@ class GridInitializer:
 
     n_sets: int = 2
 
+    def __post_init__(self) -> None:
+        if self.n_sets < 1:
+            raise ValueError(f"n_sets must be at least 1, got {self.n_sets}.")
+
     def make_rules(
         self,
         X: FloatArray,

@@ -36,6 +36,10 @@ class KMeansInitializer:
 
     n_init: int = 3
 
+    def __post_init__(self) -> None:
+        if self.n_init < 1:
+            raise ValueError(f"n_init must be at least 1, got {self.n_init}.")
+
     def make_rules(
         self,
         X: FloatArray,

@@ -30,6 +30,10 @@ class RandomInitializer:
 
     max_width: float = 5.0
 
+    def __post_init__(self) -> None:
+        if not self.max_width > 0:
+            raise ValueError(f"max_width must be positive, got {self.max_width}.")
+
     def make_rules(
         self,
         X: FloatArray,

@@ -25,6 +25,9 @@ class SGDM:
 
     beta1: float = 0.9
 
+    def __post_init__(self) -> None:
+        _check_constants(self.beta1)
+
     def spec(self) -> OptimizerSpec:
         """Return the numbers for the kernel."""
         return OptimizerSpec(kernels.SGDM, self.beta1, 0.0, 0.0)
@@ -49,6 +52,9 @@ class Adam:
     beta2: float = 0.999
     epsilon: float = 1e-8
 
+    def __post_init__(self) -> None:
+        _check_constants(self.beta1, self.beta2, self.epsilon)
+
     def spec(self) -> OptimizerSpec:
         """Return the numbers for the kernel."""
         return OptimizerSpec(kernels.ADAM, self.beta1, self.beta2, self.epsilon)
@@ -71,6 +77,9 @@ class AdaBound:
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
+
+    def __post_init__(self) -> None:
+        _check_constants(self.beta1, self.beta2, self.epsilon)
 
     def spec(self) -> OptimizerSpec:
         """Return the numbers for the kernel."""
@@ -95,6 +104,17 @@ class AdaBelief:
     beta2: float = 0.999
     epsilon: float = 1e-8
 
+    def __post_init__(self) -> None:
+        _check_constants(self.beta1, self.beta2, self.epsilon)
+
     def spec(self) -> OptimizerSpec:
         """Return the numbers for the kernel."""
         return OptimizerSpec(kernels.ADABELIEF, self.beta1, self.beta2, self.epsilon)
+
+
+def _check_constants(beta1: float, beta2: float = 0.0, epsilon: float = 0.0) -> None:
+    for name, beta in (("beta1", beta1), ("beta2", beta2)):
+        if not 0 <= beta < 1:
+            raise ValueError(f"{name} must be in [0, 1), got {beta}.")
+    if epsilon < 0:
+        raise ValueError(f"epsilon must not be negative, got {epsilon}.")
