@@ -90,7 +90,7 @@ def test_shares_fall_with_the_distance_as_exp_does(n_rules):
         centers = np.resize([1e4, -1e4], (n_rules, 1))
         centers[:2, 0] = 0.0, distance
         shares = RuleBase(centers, np.ones((n_rules, 1)), np.zeros((n_rules, 1, 2))).firing_share([[0.0]])[0]
-        np.testing.assert_allclose(shares[1] / shares[0], np.exp(-(distance**2) / 2), rtol=1e-13)
+        np.testing.assert_allclose(shares[1] / shares[0], np.exp(-(distance**2) / 2), rtol=1e-12)
 
 
 def test_a_row_that_keeps_no_rule_keeps_all():

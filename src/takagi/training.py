@@ -392,6 +392,8 @@ def _dataset(X: FloatArray | None, y: FloatArray | None, weight: FloatArray | No
             f"the rule base has {rules.n_features} features and {rules.n_outputs} outputs, got X of shape "
             f"{rows.shape}, y of shape {np.shape(y)} and weights of shape {weight.shape}."
         )
+    if (weight < 0).any() or (len(weight) and not weight.any()):
+        raise ValueError("sample weights must not be negative, and not all zero.")
     return rows, target, weight
 
 

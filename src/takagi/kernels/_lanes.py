@@ -125,19 +125,21 @@ power_of_two = _define_function(_emit_power_of_two, 1)
 
 @njit(inline="always")
 def vector_exp(x):
-    """Compute exp to about one unit in the last place, for x in [-700, 700]."""
+    """Compute exp to about one unit in the last place, for x in [-700, 700].
+
+    The polynomial is the Chebyshev fit of degree 11 to exp between -log(2) / 2 and log(2) / 2.
+    """
     k = vector_rint(x * 1.4426950408889634)
     f = fma(k, -1.42860682030941723212e-6, fma(k, -6.93145751953125e-1, x))
-    p = fma(1.0 / 479001600.0, f, 1.0 / 39916800.0)
-    p = fma(p, f, 1.0 / 3628800.0)
-    p = fma(p, f, 1.0 / 362880.0)
-    p = fma(p, f, 1.0 / 40320.0)
-    p = fma(p, f, 1.0 / 5040.0)
-    p = fma(p, f, 1.0 / 720.0)
-    p = fma(p, f, 1.0 / 120.0)
-    p = fma(p, f, 1.0 / 24.0)
-    p = fma(p, f, 1.0 / 6.0)
-    p = fma(p, f, 0.5)
+    p = fma(2.5110049204818658e-08, f, 2.763265472252779e-07)
+    p = fma(p, f, 2.755724088722987e-06)
+    p = fma(p, f, 2.4801485441561313e-05)
+    p = fma(p, f, 0.00019841269890076403)
+    p = fma(p, f, 0.0013888888952352863)
+    p = fma(p, f, 0.008333333333319589)
+    p = fma(p, f, 0.04166666666648795)
+    p = fma(p, f, 0.1666666666666668)
+    p = fma(p, f, 0.5000000000000019)
     p = fma(p, f, 1.0)
     p = fma(p, f, 1.0)
     return p * power_of_two(k)

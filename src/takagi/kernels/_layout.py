@@ -61,11 +61,11 @@ def has_projection(shape):
 
 
 @inner
-def invert_widths(theta, shape, inverse, offset):
-    """Keep 1 / width and -center / width, so that a distance is one multiplication and one addition."""
+def invert_widths(theta, shape, factor, inverse, offset):
+    """Keep factor / width and -factor * center / width: then a distance is one multiplication and one addition."""
     start_c, start_s, end = sections(shape)[:3]
     for i in range(0, end - start_s, LANES):
-        inverted = 1.0 / load(theta, start_s + i)
+        inverted = factor / load(theta, start_s + i)
         store(inverse, i, inverted)
         store(offset, i, splat(0.0) - load(theta, start_c + i) * inverted)
 

@@ -28,6 +28,8 @@ from takagi.kernels._layout import (
     sections,
 )
 
+_ROOT_OF_HALF = 0.7071067811865476
+
 
 class Columns(NamedTuple):
     """Buffers for eight rows at a time, side by side."""
@@ -35,11 +37,11 @@ class Columns(NamedTuple):
     features: np.ndarray  # (n_features, LANES)
     inputs_a: np.ndarray  # (n_inputs of the antecedents, LANES), where there are projections
     inputs_c: np.ndarray  # (n_inputs of the consequents, LANES), where there are projections
-    firing: np.ndarray  # (rules, LANES) squared distances, then firing levels
+    firing: np.ndarray  # (rules, LANES) minus the log of firing levels, then firing levels
     scale: np.ndarray  # (LANES) what makes shares of the firing levels
     value: np.ndarray  # (n_outputs, LANES) predictions
-    inverse: np.ndarray  # like centers: 1 / width
-    offset: np.ndarray  # like centers: -center / width
+    inverse: np.ndarray  # like centers: sqrt(1/2) / width, so that squared distances are minus the log of firing
+    offset: np.ndarray  # like centers: -sqrt(1/2) * center / width
 
 
 def make_columns(shape):
@@ -108,10 +110,10 @@ def fire_columns(inputs, at, inverse, offset, firing, scale, n_inputs, n_rules):
     nearest = vector_min(vector_min(na, nb), vector_min(nc, nd))
     ta = tb = tc = td = splat(0.0)
     for r in range(0, n_rules * LANES, ROW_TILE * LANES):
-        fa = vector_exp(vector_max((nearest - load(firing, r)) * 0.5, -650.0))
-        fb = vector_exp(vector_max((nearest - load(firing, r + LANES)) * 0.5, -650.0))
-        fc = vector_exp(vector_max((nearest - load(firing, r + 2 * LANES)) * 0.5, -650.0))
-        fd = vector_exp(vector_max((nearest - load(firing, r + 3 * LANES)) * 0.5, -650.0))
+        fa = vector_exp(vector_max(nearest - load(firing, r), -650.0))
+        fb = vector_exp(vector_max(nearest - load(firing, r + LANES), -650.0))
+        fc = vector_exp(vector_max(nearest - load(firing, r + 2 * LANES), -650.0))
+        fd = vector_exp(vector_max(nearest - load(firing, r + 3 * LANES), -650.0))
         ta, tb, tc, td = ta + fa, tb + fb, tc + fc, td + fd
         store(firing, r, fa)
         store(firing, r + LANES, fb)
@@ -170,7 +172,7 @@ def predict_columns(theta, shape, features, at, inputs_a, inputs_c, inverse, off
 def predict_rows(theta, shape, columns, X, prediction, share):
     """Fill `prediction` (n_rows, n_outputs) and, unless it has no rows, `share` (n_rows, n_rules)."""
     features, inputs_a, inputs_c, firing, scale, value, inverse, offset = columns
-    invert_widths(theta, shape, inverse, offset)
+    invert_widths(theta, shape, _ROOT_OF_HALF, inverse, offset)
     first = np.intp(0)  # a plain 0 would be a type of its own, and compile everything below once more
     for start in range(0, len(X), LANES):
         n_rows = min(LANES, len(X) - start)
@@ -199,7 +201,7 @@ def lay_dataset(X, y, weight, features, targets, weights):
 def weighted_rmse(theta, shape, columns, features, targets, weights):
     """Return the root of the weighted mean squared error over the rows and outputs of a laid-out dataset."""
     _, inputs_a, inputs_c, firing, scale, value, inverse, offset = columns
-    invert_widths(theta, shape, inverse, offset)
+    invert_widths(theta, shape, _ROOT_OF_HALF, inverse, offset)
     square, total = splat(0.0), splat(0.0)
     for start in range(0, len(weights), LANES):
         at = start * shape.n_features

@@ -132,7 +132,7 @@ def take_step(shape, settings, state, work, tied_sets, data, rows, kept, t):
     """Move theta by one batch with the given kept rules; return the batch's RMSE before that."""
     X, y, weight = data
     start_s, start_w = sections(shape)[1:3]
-    invert_widths(state.theta, shape, work.inverse, work.offset)
+    invert_widths(state.theta, shape, 1.0, work.inverse, work.offset)
     forward(state.theta, shape, work, X, rows, kept)
     square, total = measure_errors(shape, work, rows, y, weight)
     backward(state.theta, shape, work, len(rows), state.grad, settings.l2, tied_sets, settings.tied_projection)
