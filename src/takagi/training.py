@@ -392,8 +392,8 @@ def _dataset(X: FloatArray | None, y: FloatArray | None, weight: FloatArray | No
             f"the rule base has {rules.n_features} features and {rules.n_outputs} outputs, got X of shape "
             f"{rows.shape}, y of shape {np.shape(y)} and weights of shape {weight.shape}."
         )
-    if (weight < 0).any() or (len(weight) and not weight.any()):
-        raise ValueError("sample weights must not be negative, and not all zero.")
+    if (weight < 0).any():
+        raise ValueError(f"sample weights must not be negative, got {weight.min():g}.")
     return rows, target, weight
 
 
