@@ -8,8 +8,10 @@ from takagi._messages import unknown_name
 from takagi.experiments._algorithms import ALGORITHMS
 from takagi.experiments._plan import (
     FIGURES,
+    MORE_RULES,
     OPTIMIZERS,
     PROJECTIONS,
+    RULES,
     SENSITIVITY,
     SEVEN,
     STARTS,
@@ -59,7 +61,10 @@ def select_tuned(ratios: "pd.DataFrame") -> "pd.DataFrame":
 
 def select_lines(figure: str, ratios: "pd.DataFrame") -> "pd.DataFrame":
     """Return the runs behind the lines of figures 4, 6, 7 and 8."""
-    return select_tuned(ratios) if figure == "fig7" else select_defaults(ratios, _LINES[figure])
+    if figure == "fig7":
+        return select_tuned(ratios)
+    ratios = ratios[ratios["n_rules"].isin(MORE_RULES if figure == "fig6" else RULES)]
+    return select_defaults(ratios, _LINES[figure])
 
 
 def select_sensitivity(name: str, ratios: "pd.DataFrame") -> "pd.DataFrame":
@@ -128,7 +133,7 @@ def load_curves(figure: str, store: Store) -> "pd.DataFrame":
         curves = curves[(curves["n_rules"] == 16) & curves["algorithm"].isin(SEVEN)]
         curves = curves.assign(line=curves["algorithm"])
     else:
-        curves = curves[curves["algorithm"] == "FCM-RDpA"]
+        curves = curves[(curves["algorithm"] == "FCM-RDpA") & curves["n_rules"].isin(RULES)]
         curves = curves.assign(line="R=" + curves["n_rules"].astype(str))
     results = store.results()
     ridge = results[results["algorithm"] == "RR"].set_index(PARTITION)["rmse_val"].rename("rmse_val_rr")
