@@ -92,8 +92,9 @@ def draw_command(
     quiet: Quiet = False,
 ) -> None:
     """Draw a figure from the store, as PNG and SVG."""
-    results, missing = _open(store), []
-    for name in _expand(figure):
+    names, missing = _expand(figure), []
+    results = _open(store)
+    for name in names:
         try:
             paths = draw(name, results, output)
         except MissingRunsError as error:
@@ -110,7 +111,9 @@ def draw_command(
 @app.command(epilog="Example: takagi experiment show fig4 --json")
 def show(figure: Figure, store: StoreFolder = _STORE, as_json: AsJson = False) -> None:
     """Print the numbers behind a figure."""
-    tables = {name: summarize(name, _open(store)) for name in _expand(figure)}
+    names = _expand(figure)
+    results = _open(store)
+    tables = {name: summarize(name, results) for name in names}
     if as_json:
         print_json({name: table.to_dict("records") for name, table in tables.items()})
         return
