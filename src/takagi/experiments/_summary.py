@@ -50,12 +50,16 @@ def select_defaults(ratios: "pd.DataFrame", algorithms: tuple[str, ...]) -> "pd.
 
 
 def select_tuned(ratios: "pd.DataFrame") -> "pd.DataFrame":
-    """Return, for every optimiser and partition, the run with the learning rate of smallest validation error."""
+    """Return, for every optimiser and partition, the run with the learning rate of smallest validation error.
+
+    Only where all optimisers have been run with all learning rates, so that their means are over the same partitions.
+    """
     powerballs = ratios["powerball"].isin([0.5, 1.0]) & (ratios["keep_prob"] == 0.5)
     frame = ratios[ratios["algorithm"].isin(OPTIMIZERS) & powerballs & ratios["learning_rate"].isin(TUNED_RATES)]
     frame = frame[~((frame["algorithm"] == "FCM-RDpA") & (frame["powerball"] != 0.5))]
     n_rates = frame.groupby(["algorithm", *CELL])["learning_rate"].transform("nunique")
     frame = frame[n_rates == len(TUNED_RATES)]
+    frame = frame[frame.groupby(CELL)["algorithm"].transform("nunique") == len(OPTIMIZERS)]
     return frame.loc[frame.groupby(["algorithm", *CELL])["rmse_val"].idxmin()]
 
 
@@ -69,7 +73,7 @@ def select_lines(figure: str, ratios: "pd.DataFrame") -> "pd.DataFrame":
 
 def select_sensitivity(name: str, ratios: "pd.DataFrame") -> "pd.DataFrame":
     """Return the runs of FCM-RDpA that vary one setting and leave the others."""
-    frame = ratios[ratios["algorithm"] == "FCM-RDpA"]
+    frame = ratios[(ratios["algorithm"] == "FCM-RDpA") & ratios["n_rules"].isin(RULES)]
     for other, default in (("learning_rate", 0.01), ("keep_prob", 0.5), ("powerball", 0.5)):
         if other != name:
             frame = frame[frame[other] == default]
