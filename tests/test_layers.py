@@ -12,7 +12,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "takagi"
 LAYERS = [
     ["_typing", "_compat", "_messages"],
     ["_text", "kernels", "datasets"],
-    ["rulebase"],
+    ["rulebase", "_batches"],
     ["optimizers", "initializers"],
     ["training"],
     ["estimators", "inspection"],

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from takagi import kernels
+from takagi._batches import Draws, Recorded
 from takagi._messages import unknown_name
 from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.kernels import LANES, to_lanes
@@ -20,9 +21,6 @@ from takagi.optimizers import AdaBelief, Optimizer
 from takagi.rulebase import RuleBase, pack, unpack
 
 logger = logging.getLogger("takagi")
-
-_NUMBERS_PER_BLOCK = 2**18  # random numbers drawn at a time, which bounds the memory of a block
-_ITERATIONS_PER_BLOCK = 250
 
 
 @dataclass(frozen=True)
@@ -214,18 +212,25 @@ def train(
     if not len(training[0]):
         raise ValueError("X must have at least one row to train on, got none.")
     if batches is not None:
-        source: _Draws | _Recorded = _Recorded(batches, keep, len(training[0]), rule_base.n_rules)
+        source: Draws | Recorded = Recorded(batches, keep, len(training[0]), rule_base.n_rules)
     elif keep is not None:
         raise ValueError("keep is a recorded mask for recorded batches, but batches is missing.")
     else:
-        source = _Draws(config, len(training[0]), rule_base.n_rules, rng)
+        source = Draws(
+            config.max_iter,
+            config.batch_size,
+            config.keep_prob,
+            n_rows=len(training[0]),
+            n_rules=rule_base.n_rules,
+            rng=rng,
+        )
     run = _Run(rule_base, config, training, validation, source.n_iter)
     announce_compilation()
     stopped = _run_blocks(run, source, callback)
     return run.result(stopped)
 
 
-def _run_blocks(run: "_Run", source: "_Draws | _Recorded", callback: Callback | None) -> str:
+def _run_blocks(run: "_Run", source: Draws | Recorded, callback: Callback | None) -> str:
     """Run blocks until an end is reached and say which; Ctrl-C ends training once something was learned."""
     try:
         while run.n_iter < source.n_iter:
@@ -323,56 +328,6 @@ class _Run:
             stopped=stopped,
             start_rmse=self.start_rmse,
         )
-
-
-class _Draws:
-    """Batches and masks drawn at random, a block at a time."""
-
-    def __init__(self, config: TrainConfig, n_rows: int, n_rules: int, rng: np.random.Generator | None) -> None:
-        self.n_iter, self.n_rules, self.keep_prob = config.max_iter, n_rules, config.keep_prob
-        self.batch_size = min(config.batch_size, n_rows)
-        self.order = np.arange(n_rows)
-        if rng is None and (self.keep_prob < 1 or self.batch_size < n_rows):
-            raise ValueError("train needs rng, or recorded batches and masks, to draw batches and dropped rules.")
-        self.rng = rng
-        per_iteration = self.batch_size * (n_rules if self.keep_prob < 1 else 1)
-        self.size = int(np.clip(_NUMBERS_PER_BLOCK // per_iteration, 1, _ITERATIONS_PER_BLOCK))
-
-    def next_block(self, start: int) -> tuple[IntArray, BoolArray]:
-        size = min(self.size, self.n_iter - start)
-        batches = np.empty((size, self.batch_size), dtype=np.intp)
-        if self.batch_size < len(self.order):
-            kernels.draw_batches(self.rng.random(batches.shape), self.order, batches)  # type: ignore[union-attr]
-        else:
-            batches[:] = self.order
-        if self.keep_prob >= 1:
-            return batches, np.empty((0, self.batch_size, self.n_rules), dtype=bool)
-        return batches, self._draw_keep((size, self.batch_size, self.n_rules))
-
-    def _draw_keep(self, shape: tuple[int, int, int]) -> BoolArray:
-        """Draw masks from 32 bits per rule, which is twice as fast as from uniform numbers."""
-        n_masks = int(np.prod(shape))
-        words = self.rng.integers(2**64, size=-(-n_masks // 2), dtype=np.uint64).view(np.uint32)  # type: ignore[union-attr]
-        return (words[:n_masks] < np.uint32(self.keep_prob * 2**32)).reshape(shape)
-
-
-class _Recorded:
-    """Batches and masks of a recorded run."""
-
-    def __init__(self, batches: IntArray, keep: BoolArray | None, n_rows: int, n_rules: int) -> None:
-        self.batches = np.ascontiguousarray(batches, dtype=np.intp)
-        if self.batches.ndim != 2 or not self.batches.size or not ((self.batches >= 0) & (self.batches < n_rows)).all():
-            raise ValueError(f"batches must be rows 0 to {n_rows - 1} of X, of shape (n_iter, batch_size).")
-        self.n_iter = len(self.batches)
-        self.keep = np.empty((0, self.batches.shape[1], n_rules), dtype=bool)
-        if keep is not None:
-            self.keep = np.array(keep, dtype=bool)
-            if self.keep.shape != (*self.batches.shape, n_rules):
-                raise ValueError(f"keep must have shape {(*self.batches.shape, n_rules)}, got {self.keep.shape}.")
-
-    def next_block(self, start: int) -> tuple[IntArray, BoolArray]:
-        here = slice(start, start + _ITERATIONS_PER_BLOCK)
-        return self.batches[here].copy(), self.keep[here].copy()
 
 
 def _dataset(X: FloatArray | None, y: FloatArray | None, weight: FloatArray | None, rules: RuleBase) -> tuple:
