@@ -58,7 +58,7 @@ def with_change(**changes):
         ({"output_names": ["a", "b"]}, "output_names must be 1 names, got 2"),
         ({"sets": np.zeros((2, 2), dtype=int)}, r"sets must have the shape of centers \(2, 3\), got \(2, 2\)"),
         ({"centers": np.full((2, 3), np.nan)}, "centers must be finite numbers, got NaN or infinity"),
-        ({"widths": np.full((2, 3), np.inf)}, "widths must be finite numbers"),
+        ({"widths": np.full((2, 3), np.nan)}, "widths must be positive, got nan"),
         ({"consequents": np.full((2, 1, 4), -np.inf)}, "consequents must be finite numbers"),
         ({"widths": np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 1.0]])}, "widths must be positive, got 0.0"),
         ({"widths": np.full((2, 3), -2.0)}, "widths must be positive, got -2.0"),
@@ -327,28 +327,42 @@ def test_text_reads_as_rules():
         output_names=["price", "rent"],
     )
     assert str(rules).splitlines() == [
-        "Rule 1: IF rooms is about 0.5 +- 0.25 and age is about 45 +- 12",
-        "        THEN price = 3.2 + 0.4 rooms - 1 age",
-        "        THEN rent = 0",
-        "Rule 2: IF rooms is about 2 +- 1 and age is about 60 +- 6.123",
-        "        THEN price = -1.5 + 1e-07 age",
-        "        THEN rent = -2 rooms",
+        "Rule 1",
+        "  IF rooms is about 0.50 +- 0.25 and age is about 45 +- 12",
+        "  THEN price = 3.2 + 0.4 rooms - 1 age",
+        "  THEN rent = 0",
+        "Rule 2",
+        "  IF rooms is about 2.0 +- 1.0 and age is about 60.0 +- 6.1",
+        "  THEN price = -1.5 + 1e-07 age",
+        "  THEN rent = -2 rooms",
     ]
 
 
 def test_text_tells_what_projections_are():
     common = {"centers": [[1.0, 0.0]], "widths": [[1.0, 2.0]], "antecedent_projection": [[0.5], [2.0]]}
     lines = str(RuleBase(consequents=[[[0.0, 1.0]]], **common)).splitlines()
-    assert lines[0] == "Rule 1: IF p0 is about 1 +- 1 and x0 is about 0 +- 2"
+    assert lines[1] == "  IF p0 is about 1.0 +- 1.0 and x0 is about 0 +- 2.0"
     assert lines[-1] == "where p0 = 0.5 + 2 x0"
     separate = RuleBase(consequents=[[[0.0, 3.0, 1.0]]], consequent_projection=[[0.0], [-1.0]], **common)
-    assert str(separate).splitlines()[1:] == [
-        "        THEN y = 3 q0 + 1 x0",
+    assert str(separate).splitlines()[2:] == [
+        "  THEN y = 3 q0 + 1 x0",
         "where p0 = 0.5 + 2 x0",
         "where q0 = -1 x0",
     ]
     shared = replace(separate, consequent_projection=[[0.5], [2.0]], tied_projection=True)
-    assert str(shared).splitlines()[1:] == ["        THEN y = 3 p0 + 1 x0", "where p0 = 0.5 + 2 x0"]
+    assert str(shared).splitlines()[2:] == ["  THEN y = 3 p0 + 1 x0", "where p0 = 0.5 + 2 x0"]
+
+
+def test_an_infinite_width_is_no_condition():
+    rules = RuleBase(
+        [[0.0, 3.0], [1.0, 1.0]], [[1.0, np.inf], [np.inf, np.inf]], [[[1.0, 0.0, 0.0]], [[2.0, 0.0, 0.0]]]
+    )
+    X = np.random.default_rng(0).normal(0, 5, (50, 2))
+    firing = np.exp(-0.5 * X[:, 0] ** 2)
+    np.testing.assert_allclose(rules.predict(X), (firing + 2) / (firing + 1), rtol=1e-14)
+    np.testing.assert_allclose(rules.firing_share(X)[:, 1], 1 / (firing + 1), rtol=1e-14)
+    assert str(rules).splitlines()[1] == "  IF x0 is about 0 +- 1.0"
+    assert str(rules).splitlines()[4] == "  IF anything"
 
 
 @pytest.mark.parametrize("name", ["a + b", "x - mean"])

@@ -2,8 +2,9 @@
 
 from takagi.estimators import FuzzyCMeans, TSKRegressor
 from takagi.rulebase import RuleBase
+from takagi.table import TableEncoder
 from takagi.training import TrainConfig, TrainResult, train
 
 __version__ = "0.1.0"
 
-__all__ = ["FuzzyCMeans", "RuleBase", "TSKRegressor", "TrainConfig", "TrainResult", "train"]
+__all__ = ["FuzzyCMeans", "RuleBase", "TSKRegressor", "TableEncoder", "TrainConfig", "TrainResult", "train"]

@@ -1,7 +1,9 @@
-"""The wording of errors that several modules raise."""
+"""Errors that several modules raise."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
 
 
 def unknown_name(what: str, name: object, known: Iterable[str]) -> ValueError:
@@ -15,3 +17,11 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> ValueError:
     near = get_close_matches(str(name).lower(), lowered, n=1, cutoff=0.5)
     hint = f", did you mean {lowered[near[0]]!r}?" if near else "."
     return ValueError(f"{what} {name!r} is unknown{hint} Known are {', '.join(map(repr, known))}.")
+
+
+def need_extra(package: str, extra: str) -> Any:
+    """Import an optional package, or raise an error that says what to install."""
+    try:
+        return import_module(package)
+    except ImportError as error:
+        raise ImportError(f'This needs {package}. Install it with: pip install "takagi[{extra}]"') from error

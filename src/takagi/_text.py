@@ -1,14 +1,11 @@
-"""Rules as text."""
+"""Numbers, names and lines as people read them."""
 
+import math
+import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from takagi._typing import FloatArray
-
-if TYPE_CHECKING:
-    from takagi.rulebase import RuleBase
-
-_LINE = 80
+LINE = 80
+_LONGEST_NAME = 40
 
 
 def format_number(value: float) -> str:
@@ -17,58 +14,63 @@ def format_number(value: float) -> str:
     return "0" if float(text) == 0 else text
 
 
-def input_names(rules: "RuleBase", projection: FloatArray | None, prefix: str) -> list[str]:
-    """Name the inputs of conditions or consequents: projections, then features."""
-    features = rules.feature_names or tuple(f"x{m}" for m in range(rules.n_features))
-    return [f"{prefix}{j}" for j in range(0 if projection is None else projection.shape[1])] + list(features)
+def format_to_step(value: float, step: float) -> str:
+    """Write a number to the decimal place of a step, a power of ten.
+
+    >>> format_to_step(26.26, 0.1), format_to_step(1234.5, 100.0), format_to_step(-0.004, 0.01)
+    ('26.3', '1200', '0')
+    """
+    decimals = -round(math.log10(step))
+    rounded = round(value, decimals) if abs(decimals) < 300 else value
+    if rounded == 0 or abs(value) < step / 2:
+        return "0"
+    if 1e-4 <= abs(rounded) < 1e7 and decimals <= 8:
+        return f"{rounded:.{max(decimals, 0)}f}"
+    digits = math.floor(math.log10(abs(rounded))) + decimals + 1
+    return f"{rounded:.{min(max(digits, 1), 17)}g}"
 
 
-def _output_names(rules: "RuleBase") -> tuple[str, ...]:
-    return rules.output_names or (("y",) if rules.n_outputs == 1 else tuple(f"y{o}" for o in range(rules.n_outputs)))
+def step_below(size: float) -> float:
+    """Return the largest power of ten that is not above a positive number."""
+    return 10.0 ** math.floor(math.log10(size) + 1e-12)
 
 
-def _formula(weights: FloatArray, names: Sequence[str]) -> list[str]:
-    """Return the terms of a linear formula, each with its sign; a zero weight is left out."""
-    terms = [(weights[0], "")] + [(w, f" {name}") for w, name in zip(weights[1:], names, strict=True)]
-    shown = [(w, name) for w, name in terms if format_number(w) != "0"] or [(0.0, "")]
-    first, *rest = shown
-    words = [f"{'-' if w < 0 else '+'} {format_number(abs(w))}{name}" for w, name in rest]
-    return [f"{format_number(first[0])}{first[1]}", *words]
+def format_share(share: float) -> str:
+    """Write a part of the data in percent.
+
+    >>> format_share(0.456), format_share(0.004), format_share(0.0)
+    ('46 %', '<1 %', '0 %')
+    """
+    return "<1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
 
 
-def _wrap(head: str, words: Sequence[str], indent: str) -> str:
-    """Join words to lines of at most 80 characters, a word whole on one line."""
+def shorten(name: str, longest: int = _LONGEST_NAME) -> str:
+    """Return a name on one line and of bounded length, the middle of a long one left out.
+
+    >>> shorten("a  name "), shorten("x" * 30 + "y" * 30, longest=11)
+    ('a name', 'xxxxx...yyy')
+    """
+    line = re.sub(r"\s+", " ", name).strip() or repr(name)
+    if len(line) <= longest:
+        return line
+    tail = (longest - 3) * 2 // 5
+    return f"{line[: longest - 3 - tail]}...{line[len(line) - tail :]}"
+
+
+def join_terms(weights: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the terms of a linear formula, each with its sign; weights are written, bias first; "0" is left out."""
+    terms = [(w, f" {name}" if name else "") for w, name in zip(weights, ["", *names], strict=True) if w != "0"]
+    first, *rest = terms or [("0", "")]
+    return ["".join(first), *(f"{'-' if w.startswith('-') else '+'} {w.lstrip('-')}{name}" for w, name in rest)]
+
+
+def wrap(head: str, words: Sequence[str], indent: str, line: int = LINE) -> str:
+    """Join words to lines of bounded length, a word whole on one line if it fits there."""
     lines = [head]
     for word in words:
-        if len(lines[-1]) + 1 + len(word) > _LINE and lines[-1].strip():
-            lines.append(indent)
-        lines[-1] += (" " if not lines[-1].endswith(" ") and lines[-1] else "") + word
+        pieces = [word] if len(indent) + len(word) < line else word.split(" ")
+        for piece in pieces:
+            if len(lines[-1]) + 1 + len(piece) > line and lines[-1].strip():
+                lines.append(indent)
+            lines[-1] += (" " if not lines[-1].endswith(" ") and lines[-1] else "") + piece
     return "\n".join(lines)
-
-
-def describe_rule(rules: "RuleBase", r: int) -> str:
-    pad = " " * len(f"Rule {r + 1}: ")
-    names = input_names(rules, rules.antecedent_projection, "p")
-    conditions = [
-        f"{name} is about {format_number(c)} +- {format_number(s)}"
-        for name, c, s in zip(names, rules.centers[r], rules.widths[r], strict=True)
-    ]
-    words = [conditions[0], *(f"and {condition}" for condition in conditions[1:])]
-    text = [_wrap(f"Rule {r + 1}: IF", words, pad + "   ")]
-    slopes = input_names(rules, rules.consequent_projection, "p" if rules.tied_projection else "q")
-    for name, weights in zip(_output_names(rules), rules.consequents[r], strict=True):
-        text.append(_wrap(f"{pad}THEN {name} =", _formula(weights, slopes), pad + "     "))
-    return "\n".join(text)
-
-
-def describe_projections(rules: "RuleBase") -> list[str]:
-    features = input_names(rules, None, "")
-    described = [("p", rules.antecedent_projection)]
-    if not rules.tied_projection:
-        described.append(("q", rules.consequent_projection))
-    return [
-        _wrap(f"where {prefix}{j} =", _formula(projection[:, j], features), " " * 6)
-        for prefix, projection in described
-        if projection is not None
-        for j in range(projection.shape[1])
-    ]

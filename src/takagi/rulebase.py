@@ -12,9 +12,10 @@ from itertools import pairwise
 import numpy as np
 
 from takagi import kernels
-from takagi._text import describe_projections, describe_rule
 from takagi._typing import ArrayLike, FloatArray, IntArray
+from takagi._wording import describe_rules
 from takagi.kernels import LANES, count_blocks, from_lanes, to_lanes
+from takagi.profile import LEVELS, Profile
 
 _FAR_AWAY = -1e200  # the center of a rule that only fills up a block of rules
 _NUMBERS_PER_CALL = 2**18  # what one call of the kernel copies and predicts at a time
@@ -35,7 +36,7 @@ class RuleBase:
     Parameters
     ----------
     centers, widths : array of shape (n_rules, n_antecedent_inputs)
-        Gaussian sets; widths are standard deviations and positive.
+        Gaussian sets; widths are standard deviations and positive. A width of infinity is no condition.
     consequents : array of shape (n_rules, n_outputs, n_consequent_inputs + 1)
         Linear consequents, bias first.
     antecedent_projection, consequent_projection : array of shape (n_features + 1, n_projections), optional
@@ -46,6 +47,8 @@ class RuleBase:
         Which of an input's shared sets each rule uses; None where every rule has sets of its own.
     feature_names, output_names : sequence of str, optional
         Names to print; ``x0, x1, ...`` and ``y`` (or ``y0, y1, ...``) by default.
+    profile : Profile, optional
+        A summary of the data that the rules were fitted on, from which the text takes words, shares and digits.
 
     Examples
     --------
@@ -56,10 +59,12 @@ class RuleBase:
     >>> rules.predict([[0.0], [10.0]]).round(2)
     array([0., 5.])
     >>> print(rules)
-    Rule 1: IF speed is about 0 +- 2
-            THEN force = 1 speed
-    Rule 2: IF speed is about 10 +- 2
-            THEN force = 5
+    Rule 1
+      IF speed is about 0 +- 2.0
+      THEN force = 1 speed
+    Rule 2
+      IF speed is about 10.0 +- 2.0
+      THEN force = 5
     """
 
     centers: FloatArray
@@ -71,6 +76,7 @@ class RuleBase:
     sets: IntArray | None = None
     feature_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None = None
+    profile: Profile | None = None
 
     def __post_init__(self) -> None:
         for name in ("centers", "widths", "consequents", "antecedent_projection", "consequent_projection"):
@@ -105,11 +111,11 @@ class RuleBase:
 
     def antecedent_inputs(self, X: ArrayLike) -> FloatArray:
         """Return the inputs of the conditions, ``X`` or ``[X P, X]``."""
-        return _augment(self._rows(X), self.antecedent_projection)
+        return _augment(self.check_rows(X), self.antecedent_projection)
 
     def consequent_inputs(self, X: ArrayLike) -> FloatArray:
         """Return the inputs of the consequents, ``X`` or ``[X P, X]``."""
-        return _augment(self._rows(X), self.consequent_projection)
+        return _augment(self.check_rows(X), self.consequent_projection)
 
     def log_firing(self, X: ArrayLike) -> FloatArray:
         """Return the logarithm of the firing levels, of shape (n_rows, n_rules)."""
@@ -138,7 +144,7 @@ class RuleBase:
         return prediction[:, 0] if self.n_outputs == 1 else prediction
 
     def _evaluate(self, X: ArrayLike, n_threads: int = 1, with_share: bool = False) -> tuple[FloatArray, FloatArray]:
-        rows = self._rows(X)
+        rows = self.check_rows(X)
         origin = _choose_origin(self.centers[:, -self.n_features :], self.widths[:, -self.n_features :])
         theta, shape = pack(self.rescale(-origin, np.ones_like(origin), np.zeros(1), np.ones(1)))
         prediction = np.empty((len(rows), self.n_outputs))
@@ -160,7 +166,8 @@ class RuleBase:
                 list(pool.map(fill, starts))
         return prediction, share
 
-    def _rows(self, X: ArrayLike) -> FloatArray:
+    def check_rows(self, X: ArrayLike) -> FloatArray:
+        """Return rows as a matrix of finite numbers, or an error that says what is wrong."""
         rows = np.asarray(X, dtype=float)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(f"X must have shape (n_rows, {self.n_features}), got {rows.shape}.")
@@ -190,6 +197,19 @@ class RuleBase:
             consequents=consequents,
             antecedent_projection=_rescale_projection(self.antecedent_projection, x_mean, x_scale),
             consequent_projection=_rescale_projection(self.consequent_projection, x_mean, x_scale),
+            profile=None if self.profile is None else self.profile.rescale(x_mean, x_scale, y_mean, y_scale),
+        )
+
+    def take(self, rules: ArrayLike) -> "RuleBase":
+        """Return some of the rules, in the given order; their shares of the data are then no longer known."""
+        index = np.asarray(rules, dtype=np.intp)
+        return replace(
+            self,
+            centers=self.centers[index],
+            widths=self.widths[index],
+            consequents=self.consequents[index],
+            sets=None if self.sets is None else self.sets[index],
+            profile=None,
         )
 
     def rename(
@@ -205,8 +225,7 @@ class RuleBase:
     # -- text ----------------------------------------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        rules = [describe_rule(self, r) for r in range(self.n_rules)]
-        return "\n".join(rules + describe_projections(self))
+        return describe_rules(self, self.profile)
 
     def __repr__(self) -> str:
         return f"RuleBase(n_rules={self.n_rules}, n_features={self.n_features}, n_outputs={self.n_outputs})"
@@ -330,11 +349,22 @@ def _check_shapes(rules: RuleBase) -> None:
 
 
 def _check_values(rules: RuleBase) -> None:
-    for name in ("centers", "widths", "consequents", "antecedent_projection", "consequent_projection"):
+    for name in ("centers", "consequents", "antecedent_projection", "consequent_projection"):
         if getattr(rules, name) is not None and not np.isfinite(getattr(rules, name)).all():
             raise ValueError(f"{name} must be finite numbers, got NaN or infinity.")
     if not (rules.widths > 0).all():
         raise ValueError(f"widths must be positive, got {rules.widths.min()}.")
+    profile = rules.profile
+    if profile is not None and (
+        profile.share.shape != (rules.n_rules,)
+        or profile.mean.shape != (rules.n_features,)
+        or profile.quantiles.shape != (len(LEVELS), rules.n_features)
+        or profile.output_quantiles.shape != (len(LEVELS), rules.n_outputs)
+    ):
+        raise ValueError(
+            f"profile must be of {rules.n_rules} rules, {rules.n_features} features and {rules.n_outputs} outputs, got "
+            f"{len(profile.share)}, {len(profile.mean)} and {profile.output_quantiles.shape[-1]}."
+        )
     if rules.tied_projection and not np.array_equal(rules.antecedent_projection, rules.consequent_projection):  # type: ignore[arg-type]
         raise ValueError("tied_projection=True needs two equal projections.")
     if rules.sets is not None and not _is_tied(rules):

@@ -1,7 +1,4 @@
-"""Checks of the user's data, with errors that name the column."""
-
-from collections.abc import Sequence
-from typing import Any
+"""Checks of the data that an estimator is fitted on."""
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -9,6 +6,7 @@ from sklearn.utils.validation import validate_data
 
 from takagi._compat import check_sample_weight
 from takagi._typing import FloatArray, Table
+from takagi._validation import reject_bad_target, reject_missing, reject_text
 from takagi.estimators._rows import Rows
 
 
@@ -49,85 +47,10 @@ def validate_held_out(estimator: BaseEstimator, X_val: Table, y_val: Table, n_ou
     return Rows(X, targets, np.ones(len(X)))
 
 
-def validate_rows(estimator: BaseEstimator, X: Table) -> FloatArray:
-    """Return checked rows to predict."""
-    reject_text(X)
-    X = validate_data(estimator, X, reset=False, dtype=np.float64, ensure_all_finite=False)
-    reject_missing(X, "X", getattr(estimator, "feature_names_in_", None), type(estimator).__name__)
-    return X
-
-
 def validate_weight(sample_weight: Table, X: FloatArray) -> FloatArray:
     """Return row weights, ones if there are none."""
     weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     return weight / weight.max() if weight.max() > 1e100 else weight  # so that their sum stays finite
-
-
-def reject_text(X: Any) -> None:
-    """Raise an error that names the columns of a data frame that are not numbers."""
-    _reject_kind(X, "X")
-    columns, dtypes = getattr(X, "columns", None), getattr(X, "dtypes", None)
-    if columns is None or dtypes is None:
-        return
-    text = [str(name) for k, (name, dtype) in enumerate(zip(columns, dtypes, strict=True)) if _is_text(X, k, dtype)]
-    if text:
-        raise ValueError(
-            f"X must be numbers, but {_list_columns(text)} not. Encode text and categories first, for example with "
-            "sklearn.preprocessing.OneHotEncoder in a pipeline. (could not convert string to float)"
-        )
-
-
-_NO_NUMBERS = ("str", "categor", "enum", "utf8", "date", "time", "duration", "period", "interval", "list", "struct")
-
-
-def _is_text(X: Any, k: int, dtype: Any) -> bool:
-    name = str(dtype).lower()
-    if name == "object" and hasattr(X, "iloc"):
-        return any(isinstance(value, str) for value in X.iloc[:, k])
-    return any(word in name for word in _NO_NUMBERS)
-
-
-def _reject_kind(values: Any, what: str) -> None:
-    """Raise an error for what scikit-learn would silently take for numbers: dates, and the hidden values of a mask."""
-    if getattr(getattr(values, "dtype", None), "kind", "") in ("M", "m"):
-        raise ValueError(
-            f"{what} must be numbers, got dates or times; turn them into numbers, such as days since a day."
-        )
-    if np.ma.is_masked(values):
-        raise ValueError(f"{what} must not have masked values; fill them in first, for example with .filled().")
-
-
-def reject_bad_target(y: Any, what: str) -> None:
-    """Raise an error that says where a target is missing."""
-    _reject_kind(y, what)
-    try:
-        values = np.asarray(y)
-        values = values.astype(float) if values.dtype.kind != "c" else values
-    except (TypeError, ValueError):
-        return  # scikit-learn says what is wrong
-    if values.ndim in (1, 2) and values.size and not np.isfinite(values).all():
-        reject_missing(values.reshape(len(values), -1), what, None, "The model")
-
-
-def reject_missing(values: FloatArray, what: str, names: Sequence[str] | None, estimator: str) -> None:
-    """Raise an error that names the columns with NaN or infinity."""
-    if np.isfinite(values.sum()) or np.isfinite(values).all():
-        return
-    bad = ~np.isfinite(values)
-    column = int(bad.any(axis=0).argmax())
-    kind = "NaN" if np.isnan(values[:, column]).any() else "infinity"
-    shown = names[column] if names is not None else column
-    where = f" in column {shown!r}" if what.startswith("X") else ""
-    raise ValueError(
-        f"{what} contains {kind}{where} (first in row {int(bad[:, column].argmax())}; {int(bad.sum())} such values in "
-        f"{int(bad.any(axis=0).sum())} column(s)). {estimator} takes finite numbers only (no NaN, no inf): drop these "
-        "rows or fill them in, for example with sklearn.impute.SimpleImputer."
-    )
-
-
-def _list_columns(names: list[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:5]) + (", ..." if len(names) > 5 else "")
-    return f"column {shown} is" if len(names) == 1 else f"columns {shown} are"
 
 
 def _as_columns(y: FloatArray) -> FloatArray:

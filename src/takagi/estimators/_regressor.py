@@ -15,10 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 from takagi._compat import HasMethods, Interval, fit_context
 from takagi._messages import unknown_name
 from takagi._typing import FloatArray, Table
-from takagi.estimators._base import validate_held_out, validate_rows, validate_training
+from takagi._validation import validate_rows
+from takagi.estimators._base import validate_held_out, validate_training
 from takagi.estimators._rows import Rows, Units, measure_units, merge_equal_rows, split_rows
 from takagi.initializers import INITIALIZERS, Initializer, count_distinct
 from takagi.optimizers import OPTIMIZERS, Optimizer
+from takagi.profile import measure_profile
 from takagi.rulebase import RuleBase
 from takagi.training import Callback, Progress, TrainConfig, TrainResult, train
 
@@ -78,7 +80,8 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     Attributes
     ----------
     rule_base_ : RuleBase
-        The fitted rules, in the units of the data. Print it to read them.
+        The fitted rules, in the units of the data, those that govern most of the training rows first. Print it to read
+        them.
     history_ : dict of str to ndarray of shape (n_iter_,)
         "train_rmse" of each batch and "val_rmse" on the held-out rows; in the target's units, or in standard deviations
         if there are several targets and they are standardised.
@@ -110,10 +113,14 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     >>> from takagi import TSKRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> model = TSKRegressor(n_rules=2, max_iter=500, random_state=0).fit(X[["bmi", "bp"]], y)
-    >>> print(model.rule_base_)  # doctest: +ELLIPSIS
-    Rule 1: IF bmi is about ... and bp is about ...
-            THEN target = ...
-    Rule 2: ...
+    >>> print(model.rule_base_)
+    Rule 1 (66 % of the data)
+      IF bmi is medium (about -0.023 +- 0.046)
+         and bp is medium (about -0.018 +- 0.048)
+      THEN target = 133 + 390 bmi + 180 bp
+    Rule 2 (34 % of the data)
+      IF bmi is high (about 0.042 +- 0.038) and bp is high (about 0.044 +- 0.040)
+      THEN target = 184 + 420 bmi + 350 bp
     """
 
     _parameter_constraints = {  # noqa: RUF012
@@ -217,21 +224,24 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**32, size=4, dtype=np.uint64))
         training, validation = self._split(rows, X_val, y_val, rng)
         units = measure_units(training, self.standardize)
-        training, validation = units.standardize(training), units.standardize(validation)
-        start = self._initialize(initializer, training, rng)
+        scaled, validation = units.standardize(training), units.standardize(validation)
+        start = self._initialize(initializer, scaled, rng)
         result = train(
             start,
-            training.X,
-            training.y,
+            scaled.X,
+            scaled.y,
             validation.X,
             validation.y,
             config,
             rng=rng,
-            sample_weight=training.weight,
+            sample_weight=scaled.weight,
             sample_weight_val=validation.weight,
             callback=self._make_callback(callback, units),
         )
-        self._store(_keep_start_if_better(result, start), units, _target_names(y, rows.y.shape[1]), is_single)
+        result = _keep_start_if_better(result, start)
+        rules = result.rule_base.rename(getattr(self, "feature_names_in_", None), _target_names(y))
+        self._store(replace(result, rule_base=rules), training, units)
+        self._is_single_target = is_single
         return self
 
     def predict(self, X: Table) -> FloatArray:
@@ -329,16 +339,17 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         return call
 
-    def _store(self, result: TrainResult, units: Units, target_names: list[str] | None, is_single: bool) -> None:
-        """Set the fitted attributes, in the units of the data."""
+    def _store(self, result: TrainResult, training: Rows, units: Units) -> None:
+        """Set the fitted attributes, in the units of the data; the rules that govern most come first."""
         rules = result.rule_base.rescale(*units)
-        self.rule_base_ = rules.rename(getattr(self, "feature_names_in_", None), target_names)
+        profile = measure_profile((training.X, training.y), rules.firing_share, training.weight)
+        order = np.argsort(-profile.share, kind="stable")
+        self.rule_base_ = replace(rules.take(order), profile=replace(profile, share=profile.share[order]))
         factor = _history_factor(units)
         self.history_ = {name: values * factor for name, values in result.history.items()}
         self.best_iter_ = result.best_iter
         self.n_iter_ = result.n_iter
         self.stopped_ = result.stopped
-        self._is_single_target = is_single
 
 
 def _look_up(parameter: str, value: Any, known: dict[str, Any]) -> Any:
@@ -406,12 +417,12 @@ def _show(progress: Progress) -> None:
     )
 
 
-def _target_names(y: Table, n_outputs: int) -> list[str] | None:
+def _target_names(y: Table) -> list[str] | None:
     """Return the name or names of the target, if it has any."""
     if hasattr(y, "columns"):
         return [str(name) for name in y.columns]
     name = getattr(y, "name", None)
-    return [str(name)] if name and n_outputs == 1 else None
+    return [str(name)] if name else None
 
 
 def _count_threads(n_jobs: int | None) -> int:

@@ -1,0 +1,269 @@
+"""Rules in words: what a rule asks of each column, and the formula it answers with."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from takagi._text import format_number, format_share, format_to_step, join_terms, shorten, step_below, wrap
+from takagi._typing import FloatArray
+from takagi.profile import Profile
+
+if TYPE_CHECKING:
+    from takagi.rulebase import RuleBase
+    from takagi.table import Column
+
+_HALF = -np.log(0.5)
+_PLACES = ((0.1, "very low"), (0.35, "low"), (0.65, "medium"), (0.9, "high"), (1.0, "very high"))
+_RANKS = {
+    1: ("typical",),
+    2: ("low", "high"),
+    3: ("low", "medium", "high"),
+    4: ("very low", "low", "high", "very high"),
+    5: ("very low", "low", "medium", "high", "very high"),
+}
+_ROUNDING = 0.01  # the part of the target's spread that the rounding of a whole formula may cost
+
+
+class Condition(NamedTuple):
+    """What a rule asks of a column: "high" is the word, the whole is the text."""
+
+    column: str
+    word: str
+    text: str
+
+
+class Reading(NamedTuple):
+    """A rule in words; a formula is a list of terms for each output."""
+
+    number: int
+    share: float | None
+    conditions: tuple[Condition, ...]
+    formulas: tuple[tuple[str, ...], ...]
+
+
+def read_rules(
+    rules: "RuleBase", profile: Profile | None = None, columns: "Sequence[Column] | None" = None
+) -> list[Reading]:
+    """Put rules in words, those that govern most first.
+
+    The profile gives shares, words, digits, and which conditions exclude nothing; the columns of a table join the
+    inputs that one column became. Without them the rules are read as they are, in their order.
+    """
+    order = range(rules.n_rules) if profile is None else np.argsort(-profile.share, kind="stable")
+    steps = [_digit_steps(rules, profile, k) for k in range(rules.n_outputs)]
+    names = name_terms(rules, columns)
+    return [
+        Reading(
+            number=int(r) + 1,
+            share=None if profile is None else float(profile.share[r]),
+            conditions=tuple(_read_conditions(rules, int(r), profile, columns)),
+            formulas=tuple(
+                tuple(join_terms(_write_weights(weights, step), names))
+                for weights, step in zip(rules.consequents[r], steps, strict=True)
+            ),
+        )
+        for r in order
+    ]
+
+
+def describe_rules(rules: "RuleBase", profile: Profile | None = None, columns: "Sequence[Column] | None" = None) -> str:
+    """Write rules as text of at most 80 columns."""
+    outputs = [shorten(name) for name in name_outputs(rules)]
+    blocks = [_describe(reading, outputs) for reading in read_rules(rules, profile, columns)]
+    return "\n".join([*blocks, *describe_projections(rules)])
+
+
+def _describe(reading: Reading, outputs: Sequence[str]) -> str:
+    share = "" if reading.share is None else f" ({format_share(reading.share)} of the data)"
+    first, *rest = [condition.text for condition in reading.conditions] or ["anything"]
+    lines = [f"Rule {reading.number}{share}", wrap("  IF", [first, *(f"and {text}" for text in rest)], " " * 5)]
+    for name, terms in zip(outputs, reading.formulas, strict=True):
+        lines.append(wrap(f"  THEN {name} =", terms, " " * 7))
+    return "\n".join(lines)
+
+
+def describe_projections(rules: "RuleBase") -> list[str]:
+    """Write the combinations that projections are."""
+    features = [shorten(name) for name in name_features(rules)]
+    described = [("p", rules.antecedent_projection)]
+    if not rules.tied_projection:
+        described.append(("q", rules.consequent_projection))
+    return [
+        wrap(f"where {prefix}{j} =", join_terms([format_number(w) for w in projection[:, j]], features), " " * 6)
+        for prefix, projection in described
+        if projection is not None
+        for j in range(projection.shape[1])
+    ]
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+
+def name_features(rules: "RuleBase") -> tuple[str, ...]:
+    """Return the features' names, x0, x1, ... if they have none."""
+    return rules.feature_names or tuple(f"x{m}" for m in range(rules.n_features))
+
+
+def name_outputs(rules: "RuleBase") -> tuple[str, ...]:
+    """Return the outputs' names; y, or y0, y1, ... if they have none."""
+    return rules.output_names or (("y",) if rules.n_outputs == 1 else tuple(f"y{o}" for o in range(rules.n_outputs)))
+
+
+def name_terms(rules: "RuleBase", columns: "Sequence[Column] | None") -> list[str]:
+    """Name the inputs of the consequents: projections, then features."""
+    prefix = "p" if rules.tied_projection else "q"
+    projected = [] if rules.consequent_projection is None else range(rules.consequent_projection.shape[1])
+    return [f"{prefix}{j}" for j in projected] + name_slopes(rules, columns)
+
+
+def name_slopes(rules: "RuleBase", columns: "Sequence[Column] | None") -> list[str]:
+    """Name the features in a formula; what is 1 if something holds and 0 otherwise stands in brackets."""
+    if columns is None:
+        return [shorten(name) for name in name_features(rules)]
+    return [name for column in columns for name in _name_inputs(column)]
+
+
+def _name_inputs(column: "Column") -> list[str]:
+    name = shorten(column.name)
+    if column.kind == "category":
+        return [f"[{name} is {shorten(level)}]" for level in column.levels]
+    first = f"[{name}]" if column.kind == "boolean" else name
+    return [first, f"[{name} is missing]"][: len(column.inputs)]
+
+
+# -- conditions --------------------------------------------------------------------------------------------------------
+
+
+def _read_conditions(
+    rules: "RuleBase", r: int, profile: Profile | None, columns: "Sequence[Column] | None"
+) -> Iterator[Condition]:
+    n_projected = rules.centers.shape[1] - rules.n_features
+    for j in range(n_projected):
+        if np.isfinite(rules.widths[r, j]):
+            yield _about(f"p{j}", "", rules.centers[r, j], rules.widths[r, j])
+    words = name_sets(rules, profile)
+    names = name_features(rules)
+    for column, inputs in group_inputs(rules, columns):
+        centers, widths = (values[r, n_projected + inputs] for values in (rules.centers, rules.widths))
+        if column is not None and column.kind == "category" and len(inputs):
+            yield from _read_category(column, centers, widths)
+            continue
+        for m, c, s in zip(inputs, centers, widths, strict=True):
+            is_yes_or_no = profile is not None and profile.is_indicator(int(m))
+            if (column is not None and column.kind == "boolean") or is_yes_or_no:
+                yield from _read_indicator(names[m], c, s)
+            elif not excludes_nothing(c, s, profile, int(m)):
+                yield _about(shorten(names[m]), words[r][m], c, s)
+
+
+def group_inputs(rules: "RuleBase", columns: "Sequence[Column] | None") -> "Iterator[tuple[Column | None, np.ndarray]]":
+    """Yield the columns of a table with the features each became, or each feature by itself."""
+    if columns is None:
+        yield from ((None, np.array([m])) for m in range(rules.n_features))
+        return
+    start = 0
+    for column in columns:
+        stop = start + len(column.inputs)
+        yield column, np.arange(start, stop)
+        start = stop
+
+
+def excludes_nothing(center: float, width: float, profile: Profile | None, feature: int) -> bool:
+    """Return whether a condition never halves the firing level, seen from the row that it suits best."""
+    if np.isinf(width):
+        return True
+    if profile is None:
+        return False
+    low, high = profile.span(feature)
+    best = (np.clip(center, low, high) - center) / width
+    worst = max(abs(low - center), abs(high - center)) / width
+    return bool(0.5 * (worst**2 - best**2) <= _HALF)
+
+
+def name_sets(rules: "RuleBase", profile: Profile | None) -> list[list[str]]:
+    """Return a word for each rule's set on each feature: by rank among shared sets, else by place in the data."""
+    n_projected = rules.centers.shape[1] - rules.n_features
+    words = [[""] * rules.n_features for _ in range(rules.n_rules)]
+    if profile is None:
+        return words
+    for m in range(rules.n_features):
+        centers = rules.centers[:, n_projected + m]
+        finite = np.isfinite(rules.widths[:, n_projected + m])
+        ranked, place = np.unique(centers[finite], return_inverse=True)
+        if rules.sets is not None and len(ranked) in _RANKS:
+            for r, k in zip(np.flatnonzero(finite), place, strict=True):
+                words[r][m] = _RANKS[len(ranked)][k]
+        else:
+            for r in np.flatnonzero(finite):
+                words[r][m] = name_place(profile.place(m, centers[r]))
+    return words
+
+
+def name_place(place: float) -> str:
+    """Return the word for a place in a distribution, from 0 to 1."""
+    return next(word for bound, word in _PLACES if place <= bound)
+
+
+def _about(name: str, word: str, center: float, width: float) -> Condition:
+    step = step_below(width) / 10
+    text = f"about {format_to_step(center, step)} +- {format_to_step(width, step)}"
+    return Condition(name, word, f"{name} is {word} ({text})" if word else f"{name} is {text}")
+
+
+def _read_indicator(name: str, center: float, width: float) -> Iterator[Condition]:
+    """Read a condition on an input that is 0 or 1; an input called "fuel=diesel" tells a level of "fuel"."""
+    preference = 0.5 * (center**2 - (1 - center) ** 2) / width**2  # log membership of 1 less that of 0
+    if abs(preference) <= _HALF:
+        return
+    column, equals, level = (shorten(part) for part in name.rpartition("=")) if "=" in name else (shorten(name), "", "")
+    is_true = preference > 0
+    word = (level if is_true else f"not {level}") if equals else str(is_true).lower()
+    yield Condition(column, word, f"{column} is {word}")
+
+
+def category_memberships(centers: FloatArray, widths: FloatArray) -> FloatArray:
+    """Return each level's membership, 1 for the one that suits best, given the sets on its 0/1 inputs."""
+    distance = np.sum((centers / widths) ** 2) + ((1 - centers) ** 2 - centers**2) / widths**2
+    return np.exp(-0.5 * (distance - distance.min()))
+
+
+def _read_category(column: "Column", centers: FloatArray, widths: FloatArray) -> Iterator[Condition]:
+    liked = category_memberships(centers, widths) >= 0.5
+    if liked.all():
+        return
+    levels = [shorten(level) for level in column.levels]
+    chosen = [level for level, is_liked in zip(levels, liked, strict=True) if is_liked]
+    others = [level for level, is_liked in zip(levels, liked, strict=True) if not is_liked]
+    if len(chosen) <= max(2, len(others)):
+        word = " or ".join(chosen)
+    else:
+        word = f"not {others[0]}" if len(others) == 1 else "neither " + " nor ".join(others)
+    name = shorten(column.name)
+    yield Condition(name, word, f"{name} is {word}")
+
+
+# -- formulas ----------------------------------------------------------------------------------------------------------
+
+
+def _write_weights(weights: FloatArray, steps: FloatArray | None) -> list[str]:
+    if steps is None:
+        return [format_number(w) for w in weights]
+    return ["0" if np.isinf(step) else format_to_step(w, step) for w, step in zip(weights, steps, strict=True)]
+
+
+def _digit_steps(rules: "RuleBase", profile: Profile | None, k: int) -> FloatArray | None:
+    """Return the decimal place to write each weight of an output to: what is rounded off is small beside the target."""
+    if profile is None:
+        return None
+    ordered = profile.output_quantiles[:, k]
+    spread = (ordered[-3] - ordered[2]) or (ordered[-1] - ordered[0])
+    if not spread > 0:
+        return None
+    reach = np.abs(profile.quantiles[[0, -1]]).max(axis=0)
+    if rules.consequent_projection is not None:
+        reach = np.r_[np.abs(rules.consequent_projection).T @ np.r_[1.0, reach], reach]
+    reach = np.r_[1.0, reach]
+    with np.errstate(divide="ignore"):
+        allowed = 2 * _ROUNDING * spread / np.sqrt(len(reach)) / reach
+    return np.array([step_below(size) if np.isfinite(size) else np.inf for size in allowed])

@@ -1,0 +1,149 @@
+"""What rules have seen: the few numbers about data that words, explanations and exports need."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from takagi._typing import ArrayLike, FloatArray
+
+LEVELS = np.linspace(0.0, 1.0, 21)
+_MAX_ROWS = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """A summary of the rows that rules were fitted on, or are looked at with.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    share : array of shape (n_rules,)
+        How much of the rows each rule governs: its mean firing share.
+    mean : array of shape (n_features,)
+        Means of the features.
+    quantiles : array of shape (21, n_features)
+        Quantiles of the features at 0, 5, ..., 100 %; each is a value that occurs.
+    output_quantiles : array of shape (21, n_outputs)
+        The same of the targets.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from takagi import TSKRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> profile = TSKRegressor(n_rules=3, max_iter=200, random_state=0).fit(X, y).rule_base_.profile
+    >>> profile.n_rows, profile.span(2), profile.place(2, 42.2)
+    (376, (18.0, 42.2), 1.0)
+    """
+
+    n_rows: int
+    share: FloatArray
+    mean: FloatArray
+    quantiles: FloatArray
+    output_quantiles: FloatArray
+
+    def __post_init__(self) -> None:
+        for name in ("share", "mean", "quantiles", "output_quantiles"):
+            values = np.array(getattr(self, name), dtype=float, order="C")
+            values.flags.writeable = False
+            object.__setattr__(self, name, values)
+            if not np.isfinite(values).all():
+                raise ValueError(f"{name} of a profile must be finite numbers, got NaN or infinity.")
+
+    def place(self, feature: int, value: float) -> float:
+        """Return the part of the rows, from 0 to 1, whose feature is below a value."""
+        column = self.quantiles[:, feature]
+        below = LEVELS[np.searchsorted(column, value, side="left").clip(0, len(LEVELS) - 1)]
+        above = LEVELS[(np.searchsorted(column, value, side="right") - 1).clip(0, len(LEVELS) - 1)]
+        if above > below:  # many equal values: the middle of them
+            return float(below + above) / 2
+        return float(np.interp(value, column, LEVELS))
+
+    def is_indicator(self, feature: int) -> bool:
+        """Return whether a feature is 0 or 1 throughout, but for rounding, and both occur."""
+        column = self.quantiles[:, feature]
+        is_zero, is_one = (np.isclose(column, value, rtol=0, atol=1e-9) for value in (0.0, 1.0))
+        return bool(is_zero[0] and is_one[-1] and (is_zero | is_one).all())
+
+    def span(self, feature: int) -> tuple[float, float]:
+        """Return the smallest and the largest value of a feature."""
+        return float(self.quantiles[0, feature]), float(self.quantiles[-1, feature])
+
+    def rescale(self, x_mean: FloatArray, x_scale: FloatArray, y_mean: FloatArray, y_scale: FloatArray) -> "Profile":
+        """Return the profile of ``x * x_scale + x_mean`` and ``y * y_scale + y_mean``."""
+        return replace(
+            self,
+            mean=self.mean * x_scale + x_mean,
+            quantiles=self.quantiles * x_scale + x_mean,
+            output_quantiles=self.output_quantiles * y_scale + y_mean,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Profile):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple:
+        return type(self), tuple(getattr(self, f.name) for f in fields(self))
+
+
+def measure_profile(
+    rows: tuple[ArrayLike, ArrayLike], firing_share: Callable[[FloatArray], FloatArray], weight: ArrayLike | None = None
+) -> Profile:
+    """Summarise rows, at most about ten thousand of them.
+
+    Parameters
+    ----------
+    rows : arrays of shape (n_rows, n_features) and (n_rows, n_outputs)
+        Features and targets.
+    firing_share : callable
+        Returns the shares of shape (n_rows, n_rules) for features.
+    weight : array of shape (n_rows,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    Profile
+
+    Examples
+    --------
+    >>> from takagi import RuleBase
+    >>> from takagi.profile import measure_profile
+    >>> rules = RuleBase(centers=[[0.0], [10.0]], widths=[[2.0], [2.0]], consequents=[[[0.0, 1.0]], [[5.0, 0.0]]])
+    >>> X = [[0.0], [1.0], [10.0]]
+    >>> measure_profile((X, [[0.0], [1.0], [5.0]]), rules.firing_share).share.round(2)
+    array([0.67, 0.33])
+    """
+    X, y = (np.asarray(part, dtype=float) for part in rows)
+    weight = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=float)
+    sample = slice(None, None, max(1, len(X) // _MAX_ROWS))
+    X_sample, weight = X[sample], weight[sample]
+    return Profile(
+        n_rows=len(X),
+        share=np.average(firing_share(X_sample), axis=0, weights=weight),
+        mean=_mean(X_sample, weight),
+        quantiles=_quantiles(X_sample, weight),
+        output_quantiles=_quantiles(y[sample], weight),
+    )
+
+
+def _mean(columns: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return weighted means, kept within the range of each column."""
+    peak = np.abs(columns).max(axis=0)
+    peak[peak == 0] = 1.0
+    mean = np.average(columns / peak, axis=0, weights=weight) * peak
+    return np.clip(mean, columns.min(axis=0), columns.max(axis=0))
+
+
+def _quantiles(columns: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return weighted quantiles that are values of the columns: the smallest with so much weight up to it."""
+    quantiles = np.empty((len(LEVELS), columns.shape[1]))
+    for m, column in enumerate(columns.T):
+        order = np.argsort(column, kind="stable")
+        reached = np.cumsum(weight[order])
+        quantiles[:, m] = column[order[np.searchsorted(reached, LEVELS * reached[-1] * (1 - 1e-12))]]
+    return quantiles
