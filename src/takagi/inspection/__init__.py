@@ -1,5 +1,16 @@
-"""Inspection: what a fitted rule base says, as plots."""
+"""Inspection: what a fitted rule base says, as text, tables, explanations and plots."""
 
+from takagi.inspection._importance import feature_importance, rule_importance
+from takagi.inspection._local import LocalExplanation, explain_local
 from takagi.inspection._plot import MembershipDisplay
+from takagi.inspection._rules import export_text, rule_table
 
-__all__ = ["MembershipDisplay"]
+__all__ = [
+    "LocalExplanation",
+    "MembershipDisplay",
+    "explain_local",
+    "export_text",
+    "feature_importance",
+    "rule_importance",
+    "rule_table",
+]

@@ -1,0 +1,174 @@
+"""A model opened: the rule base inside an estimator or a pipeline, and how the user's table becomes its matrix."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+
+from takagi._messages import unknown_name
+from takagi._text import format_number
+from takagi._typing import FloatArray, Table
+from takagi._validation import validate_rows
+from takagi._wording import name_features
+from takagi.profile import Profile, measure_profile
+from takagi.rulebase import RuleBase
+from takagi.table import Column, TableEncoder
+
+_SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
+
+
+@dataclass(frozen=True)
+class OpenModel:
+    """What explanations, reports and exports need of a model.
+
+    Parameters
+    ----------
+    rules : RuleBase
+        The rules in the units and names of the encoded table; scalers of a pipeline are folded into them.
+    columns : tuple of Column
+        The columns of the user's table, each with the features (columns of the matrix) that it became.
+    encode : callable
+        Takes the user's table to the matrix that the rules speak of, with checks.
+    regressor : object or None
+        The fitted regressor, None for a bare rule base.
+    encoder : TableEncoder or None
+        What stands first where columns may be categories or have holes.
+    """
+
+    rules: RuleBase
+    columns: tuple[Column, ...]
+    encode: Callable[[Table], FloatArray]
+    regressor: Any = None
+    encoder: TableEncoder | None = None
+
+    @property
+    def has_table(self) -> bool:
+        """Whether columns may be categories or have holes."""
+        return self.encoder is not None
+
+    def show(self, X: Table) -> list[list[str]]:
+        """Return the cells of the columns as text, row by row."""
+        if self.encoder is not None:
+            return self.encoder.show(X)
+        return [[format_number(value) for value in row] for row in self.encode(X)]
+
+    def profile(self, X: Table = None) -> Profile | None:
+        """Return the summary of a table, or of the training rows if none is given."""
+        if X is None:
+            return self.rules.profile
+        rows = self.encode(X)
+        if not len(rows):
+            raise ValueError("X must have at least one row, got none.")
+        prediction = self.rules.predict(rows).reshape(len(rows), -1)
+        profile = measure_profile((rows, prediction), self.rules.firing_share)
+        if self.rules.profile is None:
+            return profile
+        return replace(profile, output_quantiles=self.rules.profile.output_quantiles)
+
+    def inputs_of(self, column: int) -> np.ndarray:
+        """Return the features that a column became."""
+        start = sum(len(c.inputs) for c in self.columns[:column])
+        return np.arange(start, start + len(self.columns[column].inputs))
+
+    def find_column(self, column: str | int) -> int:
+        """Return the index of a column given by name or index."""
+        known = [c.name for c in self.columns]
+        if isinstance(column, (int, np.integer)) and not isinstance(column, bool):
+            if not -len(known) <= column < len(known):
+                raise ValueError(f"feature {column} is not among the {len(known)} features, 0 to {len(known) - 1}.")
+            return int(column) % len(known)
+        if column not in known:
+            raise unknown_name("feature", column, known)
+        return known.index(column)
+
+    def find_output(self, output: str | int) -> int:
+        """Return the index of an output given by name or index."""
+        known = list(self.rules.output_names or ())
+        if isinstance(output, str):
+            if output not in known:
+                raise unknown_name("output", output, known or [f"0 to {self.rules.n_outputs - 1}"])
+            return known.index(output)
+        if not 0 <= output < self.rules.n_outputs:
+            raise ValueError(f"output must be 0 to {self.rules.n_outputs - 1}, got {output}.")
+        return int(output)
+
+
+def open_model(model: Any) -> OpenModel:
+    """Open a fitted `TSKRegressor`, a `Pipeline` that ends in one, a search over either, or a `RuleBase`."""
+    if isinstance(model, RuleBase):
+        return OpenModel(model, _plain_columns(model), model.check_rows)
+    model = getattr(model, "best_estimator_", model)
+    steps = [step for _, step in getattr(model, "steps", [("", model)]) if step not in (None, "passthrough")]
+    regressor: Any = steps.pop() if steps else None
+    if isinstance(regressor, type) or not hasattr(regressor, "firing_share"):
+        raise TypeError(
+            "model must be a fitted TSKRegressor, a Pipeline that ends in one, or a RuleBase, "
+            f"got {_name_kind(model, regressor)}."
+        )
+    if not hasattr(regressor, "rule_base_"):
+        raise NotFittedError(f"This {type(regressor).__name__} is not fitted yet; call fit first.")
+    rules = regressor.rule_base_
+    checker = regressor
+    while steps and _is_affine(steps[-1]):
+        checker = steps.pop()
+        rules = _fold(checker, rules)
+    if not steps:
+        names = getattr(checker, "feature_names_in_", None)
+        rules = rules if names is None else rules.rename(names)
+        return OpenModel(rules, _plain_columns(rules), lambda X: validate_rows(checker, X), regressor)
+    if len(steps) == 1 and isinstance(steps[0], TableEncoder):
+        rules = rules.rename([name for column in steps[0].columns_ for name in column.inputs])
+        return OpenModel(rules, steps[0].columns_, _chain(steps), regressor, encoder=steps[0])
+    rules = rules.rename(_names_out(steps) or name_features(rules))
+    return OpenModel(rules, _plain_columns(rules), _chain(steps), regressor)
+
+
+def _name_kind(model: Any, last: Any) -> str:
+    if isinstance(model, type):
+        return f"the class {model.__name__}; write {model.__name__}() and fit it"
+    kind = type(model).__name__
+    return kind if last is model or last is None else f"a {kind} that ends in {type(last).__name__}"
+
+
+def _plain_columns(rules: RuleBase) -> tuple[Column, ...]:
+    return tuple(Column(name, "number") for name in name_features(rules))
+
+
+def _chain(steps: list[Any]) -> Callable[[Table], FloatArray]:
+    def encode(X: Table) -> FloatArray:
+        for step in steps:
+            X = step.transform(X)
+        return np.asarray(X.todense() if hasattr(X, "todense") else X, dtype=float)
+
+    return encode
+
+
+def _names_out(steps: list[Any]) -> list[str] | None:
+    """Return the names that the last of some transformers gives its columns, None if one of them has none."""
+    names = None
+    for step in steps:
+        if not hasattr(step, "get_feature_names_out"):
+            return None
+        names = step.get_feature_names_out(names)
+    return list(names) if names is not None else None
+
+
+def _is_affine(step: Any) -> bool:
+    """Return whether a step only shifts and scales each column."""
+    return isinstance(step, _SCALERS) and not getattr(step, "clip", False)
+
+
+def _fold(scaler: Any, rules: RuleBase) -> RuleBase:
+    """Return rules about what goes into a scaler, given rules about what comes out."""
+    if isinstance(scaler, MinMaxScaler):
+        shift, scale = -scaler.min_ / scaler.scale_, 1 / scaler.scale_
+    else:
+        shift = next((s for s in map(scaler.__dict__.get, ("mean_", "center_")) if s is not None), 0.0)
+        scale = scaler.scale_ if scaler.scale_ is not None else 1.0
+    shift, scale = (np.broadcast_to(values, rules.n_features) for values in (shift, scale))
+    if isinstance(scaler, StandardScaler) and not scaler.with_mean:
+        shift = np.zeros(rules.n_features)
+    return rules.rescale(shift, scale, np.zeros(rules.n_outputs), np.ones(rules.n_outputs))

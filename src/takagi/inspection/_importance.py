@@ -1,0 +1,158 @@
+"""What matters: of the rules, and of the columns."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.dummy import DummyRegressor
+from sklearn.inspection import permutation_importance
+
+from takagi._messages import need_extra
+from takagi._model import OpenModel, open_model
+from takagi._typing import FloatArray, Table
+from takagi.inspection._attribution import attribute
+from takagi.inspection._local import sum_columns
+
+_MAX_ROWS = 2_000
+
+
+def rule_importance(model: Any, X: Table, y: Table) -> Any:
+    """Return how much each rule matters.
+
+    Parameters
+    ----------
+    model : TSKRegressor, Pipeline or RuleBase
+        A fitted model.
+    X : array or data frame of shape (n_rows, n_columns)
+        Data, best not those of training.
+    y : array of shape (n_rows,) or (n_rows, n_outputs)
+        Their targets.
+
+    Returns
+    -------
+    pandas.DataFrame
+        In the order of share: "rule" (its number), "share" of the data, and "loss", by which part the RMSE grows when
+        the rule is removed and the others take over its share (NaN if it is the only one). Several outputs are taken
+        together, each in units of its standard deviation.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from takagi import TSKRegressor
+    >>> from takagi.inspection import rule_importance
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> model = TSKRegressor(n_rules=3, max_iter=500, random_state=0).fit(X, y)
+    >>> table = rule_importance(model, X, y)
+    >>> list(table.columns), bool((table["loss"] > 0).all())
+    (['rule', 'share', 'loss'], True)
+    """
+    pandas = need_extra("pandas", "report")
+    opened = open_model(model)
+    rules, rows = opened.rules, opened.encode(X)
+    target = _targets(y, len(rows), rules.n_outputs)
+    scale = target.std(axis=0)
+    scale[scale == 0] = 1.0
+    error = _rmse(rules.predict(rows).reshape(target.shape), target, scale)
+    loss = np.full(rules.n_rules, np.nan)
+    for r in range(rules.n_rules if rules.n_rules > 1 else 0):
+        without = rules.take(np.delete(np.arange(rules.n_rules), r))
+        loss[r] = _rmse(without.predict(rows).reshape(target.shape), target, scale) / error - 1 if error > 0 else np.inf
+    share = rules.firing_share(rows).mean(axis=0)
+    table = pandas.DataFrame({"rule": np.arange(1, rules.n_rules + 1), "share": share, "loss": loss})
+    return table.sort_values("share", ascending=False, ignore_index=True, kind="stable")
+
+
+def feature_importance(
+    model: Any, X: Table, y: Table = None, *, output: str | int = 0, n_repeats: int = 5, random_state: Any = None
+) -> Any:
+    """Return how much each column matters, and in which part of the rules.
+
+    The first three figures are mean moduli of the contributions that `explain_local` finds, over rows of X, in the
+    target's units: through the conditions, through the consequents, and in sum. With targets, scikit-learn's
+    permutation importance stands beside them.
+
+    Parameters
+    ----------
+    model : TSKRegressor or Pipeline
+        A fitted model.
+    X : array or data frame of shape (n_rows, n_columns)
+        Data; at most 2,000 rows of them are explained.
+    y : array of shape (n_rows,) or (n_rows, n_outputs), optional
+        Their targets, for the permutation importance.
+    output : int or str, default=0
+        The output whose contributions are taken.
+    n_repeats : int, default=5
+        Permutations of each column.
+    random_state : int, RandomState instance or None, default=None
+        Makes the permutations reproducible.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The most important first: "feature", "conditions", "consequents", "overall" and, if there are targets,
+        "permutation", by how much the output's RMSE grows when the column is shuffled.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from takagi import TSKRegressor
+    >>> from takagi.inspection import feature_importance
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> model = TSKRegressor(n_rules=3, max_iter=500, random_state=0).fit(X, y)
+    >>> feature_importance(model, X).head(2)["feature"].tolist()
+    ['bmi', 's5']
+    """
+    pandas = need_extra("pandas", "report")
+    opened = open_model(model)
+    k = opened.find_output(output)
+    rows = opened.encode(X)
+    parts = attribute(opened.rules, rows[:: max(1, len(rows) // _MAX_ROWS)], _center(opened, rows))
+    by_condition, by_consequent = (sum_columns(opened, part)[:, k] for part in parts)
+    table = pandas.DataFrame(
+        {
+            "feature": [column.name for column in opened.columns],
+            "conditions": np.abs(by_condition).mean(axis=0),
+            "consequents": np.abs(by_consequent).mean(axis=0),
+            "overall": np.abs(by_condition + by_consequent).mean(axis=0),
+        }
+    )
+    if y is not None:
+        target = _targets(y, len(rows), opened.rules.n_outputs)[:, k]
+        asked, permuted = (opened.rules, rows) if opened.encoder is None else (model, _pick(opened, X))
+        table["permutation"] = permutation_importance(
+            DummyRegressor(),  # scikit-learn wants an estimator; the scorer asks the rules themselves
+            permuted,
+            target,
+            scoring=_make_scorer(asked.predict, k),
+            n_repeats=n_repeats,
+            random_state=random_state,
+        ).importances_mean
+    return table.sort_values("overall", ascending=False, ignore_index=True, kind="stable")
+
+
+def _pick(opened: OpenModel, X: Table) -> Table:
+    return X[[column.name for column in opened.columns]] if hasattr(X, "columns") else np.asarray(X, dtype=object)
+
+
+def _make_scorer(predict: Callable[[Table], FloatArray], k: int) -> Callable[[Any, Table, FloatArray], float]:
+    """Return minus the RMSE of one output, in its units."""
+
+    def score(_: Any, X: Table, target: FloatArray) -> float:
+        return -_rmse(predict(X).reshape(len(target), -1)[:, k], target, np.ones(1))
+
+    return score
+
+
+def _center(opened: OpenModel, rows: FloatArray) -> FloatArray:
+    return rows.mean(axis=0) if opened.rules.profile is None else np.array(opened.rules.profile.mean)
+
+
+def _targets(y: Table, n_rows: int, n_outputs: int) -> FloatArray:
+    targets = np.asarray(y, dtype=float)
+    if targets.size != n_rows * n_outputs or len(targets) != n_rows:
+        raise ValueError(f"y must have {n_outputs} target(s) for each of {n_rows} rows, got shape {targets.shape}.")
+    return targets.reshape(n_rows, n_outputs)
+
+
+def _rmse(prediction: FloatArray, target: FloatArray, scale: FloatArray) -> float:
+    return float(np.sqrt((((prediction - target) / scale) ** 2).mean()))

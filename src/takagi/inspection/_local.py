@@ -1,0 +1,285 @@
+"""Why a row gets its prediction: the rules that fire, the local linear model, and each column's contribution."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from takagi._messages import need_extra
+from takagi._model import OpenModel, open_model
+from takagi._text import format_number, format_share, format_to_step, join_terms, shorten, step_below, wrap
+from takagi._typing import FloatArray, Table
+from takagi._wording import name_outputs, name_slopes
+from takagi.inspection._attribution import attribute, fold_projection
+
+_LEAST_SHARE = 0.01  # rules with less are not named in text
+
+
+@dataclass(frozen=True)
+class LocalExplanation:
+    """Why rows get their predictions.
+
+    A prediction is a base (the prediction for the baseline row) plus one contribution per column. A contribution has
+    two parts: through the consequents, with the rules that fire held fixed, and through the conditions, that is, by
+    making other rules fire. Both are integrated along the straight line from the baseline to the row, and add up
+    exactly. Printed, indexed with a row, or plotted.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Columns of the table.
+    output_names : tuple of str
+        Outputs of the model.
+    feature_names : tuple of str
+        What the slopes of the local linear model are of: numbers, and in brackets what is 1 if it holds.
+    cells : list of list of str
+        Values of the columns, as text, row by row.
+    baseline : str
+        What the baseline is.
+    base : ndarray of shape (n_outputs,)
+        Prediction for the baseline.
+    prediction : ndarray of shape (n_rows, n_outputs)
+        Predictions for the rows.
+    by_condition, by_consequent : ndarray of shape (n_rows, n_outputs, n_columns)
+        The two parts of the contributions.
+    share : ndarray of shape (n_rows, n_rules)
+        How much each rule governs each row.
+    rule_outputs : ndarray of shape (n_rows, n_rules, n_outputs)
+        What each rule says by itself.
+    intercept, slopes : ndarray of shape (n_rows, n_outputs) and (n_rows, n_outputs, n_features)
+        The local linear model: the consequents of the rules, weighted by their shares.
+    row_numbers : tuple of int
+        Where the rows stood in X.
+    """
+
+    columns: tuple[str, ...]
+    output_names: tuple[str, ...]
+    feature_names: tuple[str, ...]
+    cells: list[list[str]]
+    baseline: str
+    base: FloatArray
+    prediction: FloatArray
+    by_condition: FloatArray
+    by_consequent: FloatArray
+    share: FloatArray
+    rule_outputs: FloatArray
+    intercept: FloatArray
+    slopes: FloatArray
+    row_numbers: tuple[int, ...]
+
+    @property
+    def contributions(self) -> FloatArray:
+        """Contributions of shape (n_rows, n_outputs, n_columns); with the base they add up to the predictions."""
+        return self.by_condition + self.by_consequent
+
+    def __len__(self) -> int:
+        return len(self.prediction)
+
+    def __getitem__(self, rows: Any) -> "LocalExplanation":
+        """Return the explanation of one row or of several."""
+        index = np.atleast_1d(np.arange(len(self))[rows])
+        arrays = ("prediction", "by_condition", "by_consequent", "share", "rule_outputs", "intercept", "slopes")
+        return replace(
+            self,
+            cells=[self.cells[i] for i in index],
+            row_numbers=tuple(self.row_numbers[i] for i in index),
+            **{name: getattr(self, name)[index] for name in arrays},
+        )
+
+    # -- tables --------------------------------------------------------------------------------------------------------
+
+    def to_frame(self, row: int = 0, output: str | int = 0) -> Any:
+        """Return the contributions to one prediction as a data frame, the largest first.
+
+        Parameters
+        ----------
+        row : int, default=0
+            The row, by its place in this explanation.
+        output : int or str, default=0
+            The output.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the columns "column", "value", "contribution", "by_condition" and "by_consequent".
+        """
+        k = self._find_output(output)
+        frame = need_extra("pandas", "report").DataFrame(
+            {
+                "column": self.columns,
+                "value": self.cells[row],
+                "contribution": self.contributions[row, k],
+                "by_condition": self.by_condition[row, k],
+                "by_consequent": self.by_consequent[row, k],
+            }
+        )
+        return frame.sort_values("contribution", key=np.abs, ascending=False, ignore_index=True, kind="stable")
+
+    def rules_to_frame(self, row: int = 0, output: str | int = 0) -> Any:
+        """Return the rules that fire for one row as a data frame, the strongest first.
+
+        Parameters
+        ----------
+        row : int, default=0
+            The row, by its place in this explanation.
+        output : int or str, default=0
+            The output.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the columns "rule" (its number), "share" and "output" (what the rule says by itself).
+        """
+        k = self._find_output(output)
+        frame = need_extra("pandas", "report").DataFrame(
+            {
+                "rule": np.arange(1, self.share.shape[1] + 1),
+                "share": self.share[row],
+                "output": self.rule_outputs[row, :, k],
+            }
+        )
+        return frame.sort_values("share", ascending=False, ignore_index=True, kind="stable")
+
+    def _find_output(self, output: str | int) -> int:
+        if isinstance(output, str) and output in self.output_names:
+            return self.output_names.index(output)
+        if not isinstance(output, str) and 0 <= output < len(self.output_names):
+            return int(output)
+        raise ValueError(f"output must be one of {list(self.output_names)} or its index, got {output!r}.")
+
+    # -- text and plot -------------------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        return "\n\n".join(self._describe(row, k) for row in range(len(self)) for k in range(len(self.output_names)))
+
+    def __repr__(self) -> str:
+        return f"LocalExplanation(n_rows={len(self)}, columns={list(self.columns)})"
+
+    def _describe(self, row: int, k: int) -> str:
+        output = shorten(self.output_names[k])
+        contributions = self.contributions[row, k]
+        step = step_below(max(np.abs(contributions).max(), abs(self.prediction[row, k]) / 1000, 1e-300)) / 100
+        write = lambda value: format_to_step(value, step)  # noqa: E731
+        lines = [f"row {self.row_numbers[row]}: {output} = {write(self.prediction[row, k])}", ""]
+        table = [(f"{self.baseline}", "", write(self.base[k]))]
+        for c in np.argsort(-np.abs(contributions), kind="stable"):
+            amount = write(contributions[c])
+            signed = amount if amount.startswith("-") or amount == "0" else f"+{amount}"
+            table.append((shorten(self.columns[c], 28), shorten(self.cells[row][c], 26), signed))
+        table.append(("prediction", "", write(self.prediction[row, k])))
+        lines += [*_align(table), "", "Rules that fire"]
+        for r in np.argsort(-self.share[row], kind="stable"):
+            if self.share[row, r] >= _LEAST_SHARE:
+                says = write(self.rule_outputs[row, r, k])
+                lines.append(f"  Rule {r + 1}: {format_share(self.share[row, r])}, says {says}")
+        weights = [format_number(w) for w in (self.intercept[row, k], *self.slopes[row, k])]
+        terms = join_terms(weights, self.feature_names)
+        return "\n".join([*lines, "", wrap(f"Here {output} =", terms, "  ")])
+
+    def plot(self, row: int = 0, output: str | int = 0, *, ax: Any = None) -> Any:
+        """Draw the contributions to one prediction as a waterfall.
+
+        Parameters
+        ----------
+        row : int, default=0
+            The row, by its place in this explanation.
+        output : int or str, default=0
+            The output.
+        ax : Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        WaterfallDisplay
+        """
+        from takagi.inspection._plot import WaterfallDisplay
+
+        return WaterfallDisplay.from_explanation(self, row, output, ax=ax)
+
+
+def _align(table: Sequence[tuple[str, str, str]]) -> list[str]:
+    widths = [max(len(row[j]) for row in table) for j in range(3)]
+    return [f"  {a:<{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}".rstrip() for a, b, c in table]
+
+
+def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExplanation:
+    """Explain the predictions for some rows.
+
+    Parameters
+    ----------
+    model : TSKRegressor, Pipeline or RuleBase
+        A fitted model.
+    X : array or data frame of shape (n_rows, n_columns)
+        The rows to explain.
+    baseline : array or data frame with one row, optional
+        The row to compare with; the average of the training rows by default.
+
+    Returns
+    -------
+    LocalExplanation
+        Print it, index it with a row, or call its `plot`, `to_frame` and `rules_to_frame`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from takagi import TSKRegressor
+    >>> from takagi.inspection import explain_local
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> model = TSKRegressor(n_rules=2, max_iter=500, random_state=0).fit(X[["bmi", "bp"]], y.rename("progression"))
+    >>> print(explain_local(model, X[["bmi", "bp"]].head(1)))
+    row 0: progression = 208
+    <BLANKLINE>
+      average row        152
+      bmi          32.1  +49
+      bp           101    +7
+      prediction         208
+    <BLANKLINE>
+    Rules that fire
+      Rule 2: 94 %, says 208
+      Rule 1: 6 %, says 217
+    <BLANKLINE>
+    Here progression = -396.5 + 8.836 bmi + 3.38 bp
+    """
+    opened = open_model(model)
+    rules, rows = opened.rules, opened.encode(X)
+    reference, description = _choose_baseline(opened, baseline)
+    share = rules.firing_share(rows)
+    local = np.einsum("nr,rom->nom", share, fold_projection(rules))
+    parts = attribute(rules, rows, reference)
+    return LocalExplanation(
+        columns=tuple(column.name for column in opened.columns),
+        output_names=tuple(name_outputs(rules)),
+        feature_names=tuple(name_slopes(rules, opened.columns)),
+        cells=opened.show(X),
+        baseline=description,
+        base=rules.predict(reference[None]).reshape(-1),
+        prediction=rules.predict(rows).reshape(len(rows), -1),
+        by_condition=sum_columns(opened, parts.by_condition),
+        by_consequent=sum_columns(opened, parts.by_consequent),
+        share=share,
+        rule_outputs=rules.rule_outputs(rows),
+        intercept=local[:, :, 0],
+        slopes=local[:, :, 1:],
+        row_numbers=tuple(range(len(rows))),
+    )
+
+
+def sum_columns(opened: OpenModel, values: FloatArray) -> FloatArray:
+    """Add up, along the last axis, what belongs to the inputs of one column."""
+    sums = [values[..., opened.inputs_of(c)].sum(axis=-1) for c in range(len(opened.columns))]
+    return np.stack(sums, axis=-1)
+
+
+def _choose_baseline(opened: OpenModel, baseline: Table) -> tuple[FloatArray, str]:
+    """Return the encoded baseline row and what it is."""
+    if baseline is None:
+        if opened.rules.profile is None:
+            raise ValueError("This rule base has not seen data; give baseline, a row to compare with.")
+        return np.array(opened.rules.profile.mean), "average row"
+    if not hasattr(baseline, "columns"):
+        baseline = np.atleast_2d(np.asarray(baseline, dtype=object if opened.encoder is not None else None))
+    encoded = opened.encode(baseline)
+    if len(encoded) != 1:
+        raise ValueError(f"baseline must be one row, got {len(encoded)}.")
+    return encoded[0], "baseline row"

@@ -1,0 +1,86 @@
+"""The rules as text and as a table."""
+
+from typing import Any
+
+from takagi._messages import need_extra
+from takagi._model import open_model
+from takagi._typing import Table
+from takagi._wording import describe_rules, name_outputs, read_rules
+
+
+def export_text(model: Any, X: Table = None) -> str:
+    """Write the rules as text, those that govern most of the data first.
+
+    A condition is a word for its place in the data, with its center and width: "rooms is high (about 6.8 +- 0.4)". One
+    that never halves a rule's firing level within the data excludes nothing and is left out. Formulas are rounded so
+    that the rounding costs about a hundredth of the target's spread. Lines have at most 80 columns.
+
+    Parameters
+    ----------
+    model : TSKRegressor, Pipeline or RuleBase
+        A fitted model. Scalers of a pipeline are undone, so that the rules are in the table's own units.
+    X : array or data frame, optional
+        The data to say shares, words and digits of; the training data by default.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from takagi import TSKRegressor
+    >>> from takagi.inspection import export_text
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> model = TSKRegressor(n_rules=2, max_iter=500, random_state=0).fit(X[["bmi", "bp"]], y)
+    >>> print(export_text(model, X[["bmi", "bp"]]))
+    Rule 1 (66 % of the data)
+      IF bmi is medium (about 24.2 +- 4.2) and bp is medium (about 89 +- 14)
+      THEN target = -37 + 4.18 bmi + 0.63 bp
+    Rule 2 (34 % of the data)
+      IF bmi is high (about 30.3 +- 3.6) and bp is high (about 107 +- 12)
+      THEN target = -48 + 4.51 bmi + 1.20 bp
+    """
+    opened = open_model(model)
+    return describe_rules(opened.rules, opened.profile(X), opened.columns)
+
+
+def rule_table(model: Any, X: Table = None) -> Any:
+    """Return the rules as a data frame, those that govern most of the data first.
+
+    Parameters
+    ----------
+    model : TSKRegressor, Pipeline or RuleBase
+        A fitted model.
+    X : array or data frame, optional
+        The data to say shares, words and digits of; the training data by default.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With the columns "rule" (its number), "share", "if" (its conditions) and "then" (its formula); "then NAME" for
+        each of several outputs.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from takagi import TSKRegressor
+    >>> from takagi.inspection import rule_table
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> model = TSKRegressor(n_rules=2, max_iter=500, random_state=0).fit(X[["bmi", "bp"]], y)
+    >>> rule_table(model).loc[0, "then"]
+    '-37 + 4.18 bmi + 0.63 bp'
+    """
+    pandas = need_extra("pandas", "report")
+    opened = open_model(model)
+    names = name_outputs(opened.rules)
+    thens = ["then"] if len(names) == 1 else [f"then {name}" for name in names]
+    return pandas.DataFrame(
+        {
+            "rule": reading.number,
+            "share": reading.share,
+            "if": " and ".join(condition.text for condition in reading.conditions) or "anything",
+            **{then: " ".join(terms) for then, terms in zip(thens, reading.formulas, strict=True)},
+        }
+        for reading in read_rules(opened.rules, opened.profile(X), opened.columns)
+    )

@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+from hypothesis import given
+
+from cases import PROJECTIONS, explore, make_rules, problems, to_takagi
+from takagi import RuleBase
+from takagi.inspection._attribution import attribute, fold_projection
+
+
+@explore
+@given(problems())
+def test_contributions_add_up_to_the_change_of_the_prediction(problem):
+    rules = to_takagi(problem.rules)
+    baseline = problem.X.mean(axis=0)
+    parts = attribute(rules, problem.X, baseline)
+    change = rules.predict(problem.X).reshape(len(problem.X), -1) - rules.predict(baseline[None]).reshape(1, -1)
+    found = (parts.by_condition + parts.by_consequent).sum(axis=2)
+    np.testing.assert_allclose(found, change, atol=1e-9 * max(1.0, np.abs(change).max()))
+
+
+@pytest.mark.parametrize("projection", PROJECTIONS)
+def test_contributions_are_the_integral_of_the_gradient(projection):
+    rng = np.random.default_rng(0)
+    rules = to_takagi(make_rules(rng, n_outputs=2, projection=projection))
+    x, baseline = rng.normal(size=(2, 3))
+    places = (np.arange(4000) + 0.5) / 4000
+    points = baseline + places[:, None] * (x - baseline)
+    expected = np.empty((2, 3))
+    for m in range(3):
+        step = 1e-5 * np.eye(3)[m]
+        slope = (rules.predict(points + step) - rules.predict(points - step)) / 2e-5
+        expected[:, m] = slope.mean(axis=0) * (x - baseline)[m]
+    parts = attribute(rules, x[None], baseline)
+    np.testing.assert_allclose((parts.by_condition + parts.by_consequent)[0], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_one_rule_contributes_through_its_consequents_alone():
+    rules = RuleBase([[0.0, 0.0]], [[1.0, 1.0]], [[[1.0, 2.0, -3.0]]])
+    parts = attribute(rules, np.array([[1.0, 1.0]]), np.zeros(2))
+    np.testing.assert_allclose(parts.by_consequent[0, 0], [2.0, -3.0])
+    np.testing.assert_allclose(parts.by_condition, 0.0, atol=1e-12)
+
+
+def test_constant_consequents_contribute_through_conditions_alone():
+    rules = RuleBase([[0.0, 0.0], [4.0, 0.0]], [[1.0, 1.0]] * 2, [[[1.0, 0.0, 0.0]], [[5.0, 0.0, 0.0]]])
+    parts = attribute(rules, np.array([[4.0, 3.0]]), np.zeros(2))
+    assert parts.by_condition[0, 0, 0] == pytest.approx(4.0, abs=0.01)
+    assert abs(parts.by_condition[0, 0, 1]) < 1e-12  # both rules ask the same of the second feature
+    assert (parts.by_consequent == 0).all()
+
+
+def test_a_feature_in_neither_part_contributes_nothing():
+    rng = np.random.default_rng(0)
+    rules = to_takagi(make_rules(rng))
+    widths, consequents = rules.widths.copy(), rules.consequents.copy()
+    widths[:, 1], consequents[:, :, 2] = np.inf, 0.0
+    rules = RuleBase(rules.centers, widths, consequents)
+    X = rng.normal(size=(20, 3))
+    parts = attribute(rules, X, X.mean(axis=0))
+    assert (parts.by_condition[:, :, 1] == 0).all()
+    assert (parts.by_consequent[:, :, 1] == 0).all()
+
+
+@pytest.mark.parametrize("distance", [1e3, 1e8])
+def test_far_rows_add_up_too(distance):
+    rng = np.random.default_rng(0)
+    rules = to_takagi(make_rules(rng))
+    X = rng.normal(size=(5, 3)) * distance
+    parts = attribute(rules, X, np.zeros(3))
+    change = rules.predict(X) - rules.predict(np.zeros((1, 3)))
+    np.testing.assert_allclose((parts.by_condition + parts.by_consequent).sum(axis=2)[:, 0], change, rtol=1e-9)
+
+
+@pytest.mark.parametrize("projection", PROJECTIONS)
+def test_folding_projections_leaves_rule_outputs_the_same(projection):
+    rng = np.random.default_rng(0)
+    rules = to_takagi(make_rules(rng, n_outputs=2, projection=projection))
+    X = rng.normal(size=(10, 3))
+    folded = fold_projection(rules)
+    outputs = np.einsum("nm,rom->nro", X, folded[:, :, 1:]) + folded[:, :, 0]
+    np.testing.assert_allclose(outputs, rules.rule_outputs(X), rtol=1e-12, atol=1e-12)
