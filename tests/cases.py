@@ -33,7 +33,7 @@ def to_oracle(rules: RuleBase) -> ref.Rules:
 
 @dataclass
 class Problem:
-    """Rules, a batch, the rules that DropRule keeps (or None) and a penalty."""
+    """Rules, a batch, the rules that DropRule keeps (or None) and penalties."""
 
     rules: ref.Rules
     X: np.ndarray
@@ -41,10 +41,11 @@ class Problem:
     weight: np.ndarray
     keep: np.ndarray | None
     l2: float
+    smoothness: float = 0.0
 
     @property
     def batch(self):
-        return self.X, self.y, self.weight, self.l2, self.keep
+        return self.X, self.y, self.weight, self.l2, self.keep, self.smoothness
 
 
 def make_rules(rng, n_rules=5, n_features=3, n_outputs=1, projection="none", n_projected=2, n_sets=None) -> ref.Rules:
@@ -66,14 +67,14 @@ def make_rules(rng, n_rules=5, n_features=3, n_outputs=1, projection="none", n_p
     return ref.Rules(C, S, W, PA, PC, projection == "shared", sets)
 
 
-def make_problem(rng, n_rows=10, masked=False, weighted=False, l2=0.05, **sizes) -> Problem:
+def make_problem(rng, n_rows=10, masked=False, weighted=False, l2=0.05, smoothness=0.0, **sizes) -> Problem:
     rules = make_rules(rng, **sizes)
     n_rules, n_outputs = rules.W.shape[:2]
     X = rng.normal(size=(n_rows, rules.C.shape[1] - (0 if rules.PA is None else rules.PA.shape[1])))
     y = rng.normal(size=(n_rows, n_outputs))
     weight = rng.choice([0.0, 0.5, 1.0, 3.0], size=n_rows) if weighted else np.ones(n_rows)
     keep = rng.random((n_rows, n_rules)) < 0.4 if masked else None
-    return Problem(rules, X, y, weight, keep, l2)
+    return Problem(rules, X, y, weight, keep, l2, smoothness)
 
 
 @st.composite
@@ -90,6 +91,7 @@ def problems(draw, max_rules=20, max_features=12, max_rows=13, **fixed) -> Probl
         "masked": draw(st.booleans()),
         "weighted": draw(st.booleans()),
         "l2": draw(st.sampled_from([0.0, 0.05, 2.0])),
+        "smoothness": draw(st.sampled_from([0.0, 0.0, 0.3])),
     }
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     return make_problem(rng, **(chosen | fixed))

@@ -130,13 +130,17 @@ def rmse(output, y, weight):
 # -- The loss (5) and its gradient -------------------------------------------------------------------------------------
 
 
-def loss(rules, X, y, weight, l2, keep=None):
-    """Half the weighted squared error, summed over the batch, and the penalty on all consequents but the bias."""
+def loss(rules, X, y, weight, l2, keep=None, smoothness=0.0):
+    """Half the weighted squared error, summed over the batch, and the penalties.
+
+    One is on all consequents but the bias, the other, which is not in the paper, on narrow sets.
+    """
     error = fire(rules, X, keep).output - y
-    return (weight[:, None] * error**2).sum() / 2 + l2 / 2 * (rules.W[:, :, 1:] ** 2).sum()
+    penalty = l2 / 2 * (rules.W[:, :, 1:] ** 2).sum() + smoothness / 2 * (rules.S**-2.0).sum()
+    return (weight[:, None] * error**2).sum() / 2 + penalty
 
 
-def gradient(rules, X, y, weight, l2, keep=None, underflow="log"):
+def gradient(rules, X, y, weight, l2, keep=None, smoothness=0.0, underflow="log"):
     """The derivative of `loss` by every parameter, as Rules, and what fired."""
     fired = fire(rules, X, keep, underflow)
     good = fired.graded
@@ -146,7 +150,7 @@ def gradient(rules, X, y, weight, l2, keep=None, underflow="log"):
     Z = departures(rules, X)
 
     C = np.einsum("nr,nrm->rm", pull, Z) / rules.S
-    S = np.einsum("nr,nrm->rm", pull, Z**2) / rules.S
+    S = np.einsum("nr,nrm->rm", pull, Z**2) / rules.S - smoothness / rules.S**3
     W = np.einsum("no,nr,nm->rom", error, share, bias_and(augment(X, rules.PC)))
     W[:, :, 1:] += l2 * rules.W[:, :, 1:]
     PA = PC = None
@@ -193,6 +197,7 @@ class Settings:
     learning_rate: float = 0.01
     powerball: float = 0.5
     l2: float = 0.05
+    smoothness: float = 0.0
     schedule: str = "constant"
     averaging: float = 0.0
     max_iter: int | None = None  # of the cosine schedule; None: as many as there are batches
@@ -239,7 +244,7 @@ def train(rules, data, scored, batches, keep=None, settings=None):
     curve, scores, trace, firings, underflowed = [], [], [], [], []
     for t, rows in enumerate(batches, start=1):
         kept = None if keep is None else keep[t - 1]
-        g, fired = gradient(rules, X[rows], y[rows], weight[rows], s.l2, kept, s.underflow)
+        g, fired = gradient(rules, X[rows], y[rows], weight[rows], s.l2, kept, s.smoothness, s.underflow)
         curve.append(rmse(fired.output, y[rows], weight[rows]))
         rate = s.learning_rate
         if s.schedule == "cosine":

@@ -20,7 +20,8 @@ from takagi.optimizers import SGDM
 
 def descend(problem: Problem, rules: ref.Rules, rate: float):
     """One step of plain gradient descent on the batch, without validation."""
-    config = TrainConfig(SGDM(beta1=0.0), learning_rate=rate, powerball=1.0, l2=problem.l2, width_floor=0.0)
+    penalties = {"l2": problem.l2, "smoothness": problem.smoothness}
+    config = TrainConfig(SGDM(beta1=0.0), learning_rate=rate, powerball=1.0, width_floor=0.0, **penalties)
     rows = np.arange(len(problem.X))[None]
     keep = None if problem.keep is None else problem.keep[None]
     return train(
@@ -32,7 +33,7 @@ def descend(problem: Problem, rules: ref.Rules, rate: float):
 def measure_loss(problem: Problem, rules: ref.Rules) -> float:
     """takagi's loss of the batch, from the error that it reports."""
     rmse = descend(problem, rules, 0.0).history["train_rmse"][0]
-    penalty = problem.l2 / 2 * (rules.W[:, :, 1:] ** 2).sum()
+    penalty = problem.l2 / 2 * (rules.W[:, :, 1:] ** 2).sum() + problem.smoothness / 2 * (rules.S**-2.0).sum()
     return rmse**2 * problem.weight.sum() * problem.y.shape[1] / 2 + penalty
 
 

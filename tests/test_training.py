@@ -76,7 +76,7 @@ def assert_follows_the_oracle(seed, config, settings, rtol=1e-8, **sizes):
 @pytest.mark.parametrize("powerball", [0.5, 0.7, 1.0])
 @pytest.mark.parametrize("rule", OPTIMIZERS)
 def test_every_optimizer_follows_the_oracle(rule, powerball, n_sets, projection):
-    options = {"learning_rate": 0.003, "powerball": powerball, "l2": 0.1}
+    options = {"learning_rate": 0.003, "powerball": powerball, "l2": 0.1, "smoothness": 0.2}
     sizes = {"n_rules": 10, "n_features": 3, "n_outputs": 2, "projection": projection, "n_sets": n_sets}
     config = TrainConfig(OPTIMIZERS[rule], **options)
     assert_follows_the_oracle(1, config, ref.Settings(rule, **options), **sizes)
@@ -546,6 +546,7 @@ def test_recorded_batches_must_be_rows_of_the_data(data, start, rows):
         ({"keep_prob": 2.0}, "keep_prob must be from 0 to 1, got 2"),
         ({"averaging": 2.0}, "averaging must be from 0"),
         ({"l2": float("nan")}, "l2 must be at least 0, got nan"),
+        ({"smoothness": -1.0}, "smoothness must be at least 0, got -1.0"),
     ],
 )
 def test_settings_out_of_range_are_named(settings, message):

@@ -39,6 +39,9 @@ class TrainConfig:
         The paper's P: the chance that DropRule keeps a rule, for each row and rule; 1 keeps all.
     l2 : float, default=0.05
         The paper's lambda, on all consequent weights but the bias.
+    smoothness : float, default=0
+        Penalty on narrow sets: half of it times the sum of ``1 / widths**2`` is added to the loss of a batch. Not in the
+        paper.
     batch_size : int, default=64
     max_iter : int, default=1000
     schedule : {"constant", "cosine"}, default="constant"
@@ -58,6 +61,7 @@ class TrainConfig:
     powerball: float = 0.5
     keep_prob: float = 0.5
     l2: float = 0.05
+    smoothness: float = 0.0
     batch_size: int = 64
     max_iter: int = 1000
     schedule: str = "constant"
@@ -84,6 +88,7 @@ _RANGES = (
     ("powerball", 0.0, _HUGE),
     ("keep_prob", 0.0, 1.0),
     ("l2", 0.0, _HUGE),
+    ("smoothness", 0.0, _HUGE),
     ("batch_size", 1, _HUGE),
     ("max_iter", 0, _HUGE),
     ("averaging", 0.0, 0.999999),
@@ -373,6 +378,7 @@ def _settings(config: TrainConfig, rules: RuleBase) -> kernels.Settings:
         learning_rate=float(config.learning_rate),
         powerball=float(config.powerball),
         l2=float(config.l2),
+        smoothness=float(config.smoothness),
         cosine=config.schedule == "cosine",
         averaging=float(config.averaging),
         width_floor=float(floor),

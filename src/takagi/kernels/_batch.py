@@ -307,8 +307,8 @@ def add_projection_row(grad, inputs, start, n_features, n_projected, j, slope):
 
 
 @njit(inline="always")
-def backward(theta, shape, work, n_rows, grad, l2, tied_sets, tied_projection):
-    """Set `grad` to the gradient of the batch's loss, penalty included, after `forward` and `measure_errors`."""
+def backward(theta, shape, work, n_rows, grad, l2, smoothness, tied_sets, tied_projection):
+    """Set `grad` to the gradient of the batch's loss, penalties included, after `forward` and `measure_errors`."""
     start_c, start_s, start_w, start_a, start_p, end = sections(shape)
     n_inputs_a = shape.n_projected_a + shape.n_features
     n_inputs_c = shape.n_projected_c + shape.n_features
@@ -316,6 +316,10 @@ def backward(theta, shape, work, n_rows, grad, l2, tied_sets, tied_projection):
     differentiate_sets(
         work.inputs_a, n_rows, work.inverse, work.offset, work.pull, grad_c, grad_s, n_inputs_a, shape.n_blocks
     )
+    if smoothness > 0.0:
+        for i in range(0, len(grad_s), LANES):
+            inverse = load(work.inverse, i)
+            store(grad_s, i, load(grad_s, i) - inverse * inverse * inverse * smoothness)
     size = shape.n_blocks * (n_inputs_c + 1) * LANES
     for q in range(shape.n_outputs):
         differentiate_consequents(shape, work, n_rows, q, grad[start_w + q * size : start_w + (q + 1) * size])

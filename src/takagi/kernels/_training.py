@@ -24,6 +24,7 @@ class Settings(NamedTuple):
     learning_rate: float
     powerball: float
     l2: float
+    smoothness: float
     cosine: bool  # the rate falls to zero as half a cosine
     averaging: float  # decay of the running mean of the parameters, 0 for none
     width_floor: float
@@ -135,7 +136,10 @@ def take_step(shape, settings, state, work, tied_sets, data, rows, kept, t):
     invert_widths(state.theta, shape, 1.0, work.inverse, work.offset)
     forward(state.theta, shape, work, X, rows, kept)
     square, total = measure_errors(shape, work, rows, y, weight)
-    backward(state.theta, shape, work, len(rows), state.grad, settings.l2, tied_sets, settings.tied_projection)
+    backward(
+        state.theta, shape, work, len(rows), state.grad, settings.l2, settings.smoothness, tied_sets,
+        settings.tied_projection,
+    )  # fmt: skip
     apply_powerball(state.grad, settings.powerball)
     rate = settings.learning_rate
     if settings.cosine:
