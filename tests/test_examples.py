@@ -16,12 +16,14 @@ def test_example_runs(path, monkeypatch, tmp_path):
     runpy.run_path(str(path), run_name="__main__")
 
 
-def test_code_of_the_readme_runs_and_prints_what_it_shows(capsys):
-    readme = (ROOT / "README.md").read_text()
-    blocks = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", readme, flags=re.DOTALL)
+@pytest.mark.parametrize("page", ["README.md", "docs/reading.md"])
+def test_code_of_a_page_runs_and_prints_what_it_shows(page, capsys):
+    text = (ROOT / page).read_text()
+    blocks = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", text, flags=re.DOTALL)
     assert blocks
+    names = {}
     for code, shown in blocks:
-        exec(compile(textwrap.dedent(code), "README.md", "exec"), {})
+        exec(compile(textwrap.dedent(code), page, "exec"), names)
         printed = capsys.readouterr().out
         if shown:
             assert _shape(printed) == _shape(shown)
