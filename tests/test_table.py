@@ -307,7 +307,7 @@ REFUSED = {
     "bytes": (pd.DataFrame({"a": [b"x"]}), TypeError, "'a' holds bytes"),
     "infinity": (pd.DataFrame({"a": [1.0, -np.inf]}), ValueError, r"'a' contains infinity \(first in row 1\)"),
     "infinity in text": (pd.DataFrame({"a": ["1e999"]}), ValueError, "'a' contains infinity"),
-    "huge integer": (pd.DataFrame({"a": [10**400]}), ValueError, "'a' contains infinity"),
+    "huge integer": (pd.DataFrame({"a": [10**400]}, dtype=object), ValueError, "'a' contains infinity"),
     "equal names": (pd.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, "several columns named 'a'"),
     "equal inputs": (pd.DataFrame({"a": [None, 1], "a=missing": 1}), ValueError, "inputs of one name, 'a=missing'"),
     "no values": (pd.DataFrame({"a": [None]}), ValueError, "no column to learn from"),

@@ -1,10 +1,22 @@
 """TSK (Takagi-Sugeno-Kang) fuzzy regression that is accurate, fast and readable."""
 
 from takagi.estimators import FuzzyCMeans, TSKRegressor
+from takagi.persistence import ModelFileError, load, save
 from takagi.rulebase import RuleBase
 from takagi.table import TableEncoder
 from takagi.training import TrainConfig, TrainResult, train
 
 __version__ = "0.1.0"
 
-__all__ = ["FuzzyCMeans", "RuleBase", "TSKRegressor", "TableEncoder", "TrainConfig", "TrainResult", "train"]
+__all__ = [
+    "FuzzyCMeans",
+    "ModelFileError",
+    "RuleBase",
+    "TSKRegressor",
+    "TableEncoder",
+    "TrainConfig",
+    "TrainResult",
+    "load",
+    "save",
+    "train",
+]

@@ -4,7 +4,6 @@ import hashlib
 import http.client
 import io
 import os
-import secrets
 import time
 import urllib.error
 import urllib.request
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
+from takagi._files import write_whole
 from takagi.datasets._parse import check_values, encode, read_table
 from takagi.datasets._progress import Advance, show_progress
 from takagi.datasets._registry import DATASETS
@@ -64,6 +64,7 @@ def download_file(source: Source, folder: Path, *, quiet: bool = False, patience
         except (OSError, ValueError, http.client.HTTPException) as error:
             failures.append(f"\n  {url}: {_say(error)}")
         else:
+            folder.mkdir(parents=True, exist_ok=True)
             return write_whole(folder / source.name, content)
     raise DownloadError(
         f"{source.name} could not be downloaded.{''.join(failures)}\n"
@@ -106,21 +107,6 @@ def verify(source: Source, content: bytes) -> None:
     for dataset in DATASETS.values():
         if dataset.source is source:
             check_values(dataset, *encode(dataset, table))
-
-
-def write_whole(path: Path, content: bytes) -> Path:
-    """Write a file that others see either whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
-    try:
-        with temporary.open("xb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return path
 
 
 def _redirect(url: str) -> str:

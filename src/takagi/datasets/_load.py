@@ -6,8 +6,9 @@ from typing import Any
 
 from sklearn.utils import Bunch
 
+from takagi._files import write_whole
 from takagi._typing import FloatArray
-from takagi.datasets._fetch import download_file, write_whole
+from takagi.datasets._fetch import download_file
 from takagi.datasets._folders import find_file, get_data_home
 from takagi.datasets._parse import parse, require
 from takagi.datasets._registry import Dataset, describe_dataset
@@ -104,6 +105,7 @@ def fetch_dataset(name: str, *, data_home: Folder = None, quiet: bool = False) -
     if data_home is None or path.is_relative_to(home):
         return path
     _parse_file(dataset, path)
+    home.mkdir(parents=True, exist_ok=True)
     return write_whole(home / dataset.source.name, path.read_bytes())
 
 

@@ -1,0 +1,335 @@
+"""Models as plain JSON values and back; classes come from fixed tables, so that nothing is imported by name."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import fields
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from takagi.estimators import TSKRegressor
+from takagi.initializers import FuzzyCMeansInitializer, GridInitializer, KMeansInitializer, RandomInitializer
+from takagi.optimizers import SGDM, AdaBelief, AdaBound, Adam
+from takagi.persistence._schema import ModelFileError, Node
+from takagi.profile import Profile
+from takagi.rulebase import RuleBase
+from takagi.table import Column, TableEncoder
+
+_SCALERS: dict[type, tuple[str, ...]] = {  # with what fitting finds out
+    StandardScaler: ("mean_", "var_", "scale_", "n_samples_seen_"),
+    MinMaxScaler: ("min_", "scale_", "data_min_", "data_max_", "data_range_", "n_samples_seen_"),
+    MaxAbsScaler: ("max_abs_", "scale_", "n_samples_seen_"),
+    RobustScaler: ("center_", "scale_"),
+}
+_STEPS: dict[str, type] = {kind.__name__: kind for kind in (TableEncoder, *_SCALERS, TSKRegressor)}
+_INITIALIZERS = (FuzzyCMeansInitializer, KMeansInitializer, RandomInitializer, GridInitializer)
+_SETTINGS: dict[str, type] = {kind.__name__: kind for kind in (*_INITIALIZERS, SGDM, Adam, AdaBound, AdaBelief)}
+_OUTPUTS = ("default", "pandas", "polars")
+_STOPPED = ("max_iter", "no_change", "callback", "interrupted", "diverged")
+
+T = TypeVar("T")
+
+
+# -- models and pipelines ----------------------------------------------------------------------------------------------
+
+
+def encode_model(model: Any) -> dict[str, Any]:
+    """Return a model as dicts, lists, strings, numbers and None."""
+    if type(model) is RuleBase:
+        return {"class": "RuleBase", "rules": _encode_rules(model)}
+    if type(model) is TSKRegressor:
+        return _encode_step(model, "model")
+    if type(model) is not Pipeline or type(model.steps[-1][1]) is not TSKRegressor:
+        ending = f" that ends in {type(model.steps[-1][1]).__name__}" if type(model) is Pipeline else ""
+        hint = " Save its best_estimator_." if hasattr(model, "best_estimator_") else ""
+        raise ModelFileError(
+            "A model file holds a TSKRegressor, a Pipeline that ends in one, or a RuleBase, got a "
+            f"{type(model).__name__}{ending}.{hint}"
+        )
+    return {
+        "class": "Pipeline",
+        "steps": [{"name": name, "step": _encode_step(step, name)} for name, step in model.steps],
+        "transform_input": None if model.transform_input is None else list(model.transform_input),
+        "verbose": bool(model.verbose),
+    }
+
+
+def decode_model(node: Node) -> Any:
+    """Return a model from what `encode_model` made of it."""
+    kind = node.field("class").text(("RuleBase", "TSKRegressor", "Pipeline"))
+    if kind == "RuleBase":
+        return _decode_rules(node.open(("class", "rules"))["rules"])
+    if kind == "TSKRegressor":
+        return _decode_step(node, ["TSKRegressor"])
+    parts = node.open(("class", "steps", "transform_input", "verbose"))
+    names, nodes = [], []
+    for item in parts["steps"]:
+        step = item.open(("name", "step"))
+        names.append(step["name"].text())
+        nodes.append(step["step"])
+    if not names or len(set(names)) < len(names):
+        parts["steps"].refuse("a list of steps with different names")
+    steps = [_decode_step(step, list(_STEPS)[:-1]) for step in nodes[:-1]] + [_decode_step(nodes[-1], ["TSKRegressor"])]
+    _check_sizes(steps, nodes)
+    return Pipeline(
+        list(zip(names, steps, strict=True)),
+        transform_input=parts["transform_input"].maybe(lambda value: list(value.texts())),
+        verbose=parts["verbose"].flag(),
+    )
+
+
+def _check_sizes(steps: list[Any], nodes: list[Node]) -> None:
+    """Check that every step takes as many columns as the step before it makes."""
+    made = None
+    for step, node in zip(steps, nodes, strict=True):
+        if step is None or isinstance(step, str):
+            continue
+        if made is not None and step.n_features_in_ != made:
+            raise ModelFileError(
+                f"{node.path} takes {step.n_features_in_} columns, but the step before it makes {made}."
+            )
+        made = len(step.get_feature_names_out()) if isinstance(step, TableEncoder) else step.n_features_in_
+
+
+# -- steps -------------------------------------------------------------------------------------------------------------
+
+
+def _encode_step(step: Any, name: str) -> Any:
+    if step is None or isinstance(step, str):  # no step, or "passthrough"
+        return step
+    if type(step) not in _STEPS.values():
+        raise ModelFileError(
+            f"The step {name!r} is a {type(step).__name__}, which a model file cannot hold: before the regressor it "
+            f"holds {', '.join(list(_STEPS)[:-1])}. Do that step outside the pipeline, and save the rest."
+        )
+    check_is_fitted(step)
+    encode = {TSKRegressor: _encode_regressor, TableEncoder: _encode_encoder}.get(type(step), _encode_scaler)
+    parameters = {key: _encode_value(value, key) for key, value in step.get_params(deep=False).items()}
+    return {"class": type(step).__name__, "parameters": parameters, **encode(step)}
+
+
+def _decode_step(node: Node, kinds: list[str]) -> Any:
+    if node.value in (None, "passthrough") and kinds != ["TSKRegressor"]:
+        return node.value
+    kind = _STEPS[node.field("class").text(kinds)]
+    decode = {TSKRegressor: _decode_regressor, TableEncoder: _decode_encoder}.get(kind, _decode_scaler)
+    return decode(kind(**_decode_parameters(node.field("parameters"), kind)), node)
+
+
+def _encode_regressor(model: TSKRegressor) -> dict[str, Any]:
+    return {
+        "feature_names": _encode_names(model),
+        "is_single_target": bool(model._is_single_target),
+        "rules": _encode_rules(model.rule_base_),
+        "best_iter": int(model.best_iter_),
+        "n_iter": int(model.n_iter_),
+        "stopped": model.stopped_,
+        "history": {
+            name: [value if np.isfinite(value) else None for value in values.tolist()]
+            for name, values in model.history_.items()
+        },
+    }
+
+
+def _decode_regressor(model: TSKRegressor, node: Node) -> TSKRegressor:
+    parts = node.open(
+        (
+            "class", "parameters", "feature_names", "is_single_target", "rules", "best_iter", "n_iter", "stopped",
+            "history",
+        )
+    )  # fmt: skip
+    model.rule_base_ = _decode_rules(parts["rules"])
+    model.n_features_in_ = model.rule_base_.n_features
+    _decode_names(model, parts["feature_names"])
+    model._is_single_target = parts["is_single_target"].flag()
+    if model._is_single_target and model.rule_base_.n_outputs > 1:
+        parts["is_single_target"].refuse("false for rules with several outputs")
+    model.n_iter_ = parts["n_iter"].integer(least=0)
+    model.best_iter_ = parts["best_iter"].integer(least=0)
+    model.stopped_ = parts["stopped"].text(_STOPPED)
+    curves = parts["history"].open(("train_rmse", "val_rmse"))
+    model.history_ = {name: curve.array(1, null=np.nan) for name, curve in curves.items()}
+    for name, curve in curves.items():
+        if len(model.history_[name]) != model.n_iter_:
+            curve.refuse(f"a list of n_iter = {model.n_iter_} numbers")
+    return model
+
+
+def _encode_encoder(encoder: TableEncoder) -> dict[str, Any]:
+    columns = [{f.name: getattr(column, f.name) for f in fields(Column)} for column in encoder.columns_]
+    return {"has_names": hasattr(encoder, "feature_names_in_"), "output": _encode_output(encoder), "columns": columns}
+
+
+def _decode_encoder(encoder: TableEncoder, node: Node) -> TableEncoder:
+    parts = node.open(("class", "parameters", "has_names", "output", "columns"))
+    columns = [_decode_column(column) for column in parts["columns"]]
+    has_names = parts["has_names"].flag()
+    fitted = _build(
+        parts["columns"],
+        lambda: TableEncoder.from_columns(columns, has_names=has_names, **encoder.get_params()),
+    )
+    return _decode_output(fitted, parts["output"])
+
+
+def _decode_column(node: Node) -> Column:
+    parts = node.open([f.name for f in fields(Column)])
+    return Column(
+        name=parts["name"].text(),
+        kind=parts["kind"].text(("number", "boolean", "category")),
+        levels=parts["levels"].texts(),
+        fill=parts["fill"].number(),
+        has_missing=parts["has_missing"].flag(),
+        has_others=parts["has_others"].flag(),
+    )
+
+
+def _encode_scaler(scaler: Any) -> dict[str, Any]:
+    fitted = {name: getattr(scaler, name) for name in _SCALERS[type(scaler)]}
+    return {
+        "n_features": int(scaler.n_features_in_),
+        "feature_names": _encode_names(scaler),
+        "output": _encode_output(scaler),
+        "fitted": {name: value.tolist() if hasattr(value, "tolist") else value for name, value in fitted.items()},
+    }
+
+
+def _decode_scaler(scaler: Any, node: Node) -> Any:
+    parts = node.open(("class", "parameters", "n_features", "feature_names", "output", "fitted"))
+    scaler.n_features_in_ = parts["n_features"].integer(least=1)
+    _decode_names(scaler, parts["feature_names"])
+    for name, value in parts["fitted"].open(_SCALERS[type(scaler)]).items():
+        n_features = scaler.n_features_in_
+        setattr(scaler, name, value.maybe(partial(_decode_fitted, name=name, n_features=n_features)))
+    return _decode_output(scaler, parts["output"])
+
+
+def _decode_fitted(node: Node, name: str, n_features: int) -> Any:
+    if name == "n_samples_seen_" and type(node.value) is not list:
+        return node.integer(least=0) if type(node.value) is int else node.number()
+    values = node.array(1)
+    if len(values) != n_features:
+        node.refuse(f"a list of n_features = {n_features} numbers")
+    return values
+
+
+# -- parameters, names, and what transformers give ---------------------------------------------------------------------
+
+
+def _encode_value(value: Any, name: str) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and np.isfinite(value)):
+        return value
+    if isinstance(value, tuple | list):
+        return [_encode_value(item, name) for item in value]
+    if type(value) in _SETTINGS.values():
+        settings = {f.name: _encode_value(getattr(value, f.name), f"{name}.{f.name}") for f in fields(value)}
+        return {"class": type(value).__name__, **settings}
+    if name == "random_state":
+        warnings.warn(f"A model file cannot hold random_state={value!r}; None is saved in its place.", stacklevel=6)
+        return None
+    raise ModelFileError(f"A model file cannot hold the parameter {name}={value!r}.")
+
+
+def _decode_parameters(node: Node, kind: type) -> dict[str, Any]:
+    """Return the parameters of a class; those that a file of an older library lacks take their defaults."""
+    parts = node.open((), optional=kind().get_params(deep=False))
+    parameters = {name: _decode_value(value) for name, value in parts.items()}
+    _build(node, kind(**parameters)._validate_params)
+    return parameters
+
+
+def _decode_value(node: Node) -> Any:
+    if type(node.value) is list:
+        return tuple(item.scalar() for item in node)
+    if type(node.value) is not dict:
+        return node.scalar()
+    kind = _SETTINGS[node.field("class").text(_SETTINGS)]
+    parts = node.open(["class", *(f.name for f in fields(kind))])
+    read = {f.name: parts[f.name].integer if type(f.default) is int else parts[f.name].number for f in fields(kind)}
+    return _build(node, lambda: kind(**{name: take() for name, take in read.items()}))
+
+
+def _encode_names(estimator: Any) -> list[str] | None:
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def _decode_names(estimator: Any, node: Node) -> None:
+    names = node.maybe(Node.texts)
+    if names is not None and len(names) != estimator.n_features_in_:
+        node.refuse(f"a list of {estimator.n_features_in_} names")
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
+def _encode_output(step: Any) -> str | None:
+    return getattr(step, "_sklearn_output_config", {}).get("transform")
+
+
+def _decode_output(step: Any, node: Node) -> Any:
+    return step.set_output(transform=node.maybe(lambda value: value.text(_OUTPUTS)))
+
+
+# -- rules -------------------------------------------------------------------------------------------------------------
+
+
+def _encode_rules(rules: RuleBase) -> dict[str, Any]:
+    encoded = {f.name: getattr(rules, f.name) for f in fields(RuleBase)}
+    encoded = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in encoded.items()}
+    encoded["widths"] = [[width if np.isfinite(width) else None for width in row] for row in encoded["widths"]]
+    if rules.profile is not None:
+        profile = {f.name: getattr(rules.profile, f.name) for f in fields(Profile)}
+        encoded["profile"] = {name: np.asarray(value).tolist() for name, value in profile.items()}
+    return encoded
+
+
+def _decode_rules(node: Node) -> RuleBase:
+    parts = node.open([f.name for f in fields(RuleBase)])
+    return _build(
+        node,
+        lambda: RuleBase(
+            centers=parts["centers"].array(2),
+            widths=parts["widths"].array(2, null=np.inf),
+            consequents=parts["consequents"].array(3),
+            antecedent_projection=parts["antecedent_projection"].maybe(lambda value: value.array(2)),
+            consequent_projection=parts["consequent_projection"].maybe(lambda value: value.array(2)),
+            tied_projection=parts["tied_projection"].flag(),
+            sets=parts["sets"].maybe(_decode_sets),
+            feature_names=parts["feature_names"].maybe(Node.texts),
+            output_names=parts["output_names"].maybe(Node.texts),
+            profile=parts["profile"].maybe(_decode_profile),
+        ),
+    )
+
+
+def _decode_sets(node: Node) -> np.ndarray:
+    sets = node.array(2)
+    if not ((sets >= 0) & (sets < 2**31) & (sets == np.floor(sets))).all():
+        node.refuse("numbers of sets, from 0")
+    return sets.astype(np.intp)
+
+
+def _decode_profile(node: Node) -> Profile:
+    parts = node.open([f.name for f in fields(Profile)])
+    return Profile(
+        n_rows=parts["n_rows"].integer(least=0),
+        share=parts["share"].array(1),
+        mean=parts["mean"].array(1),
+        quantiles=parts["quantiles"].array(2),
+        output_quantiles=parts["output_quantiles"].array(2),
+    )
+
+
+def _build(node: Node, make: Callable[[], T]) -> T:
+    """Call what makes an object, and say where in the document it stands if it refuses its parts."""
+    try:
+        return make()
+    except ModelFileError:
+        raise
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelFileError(f"{node.path} is refused: {error}") from None
