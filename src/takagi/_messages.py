@@ -5,9 +5,11 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
+_MOST = 30  # names listed in an error
+
 
 def unknown_name(what: str, name: object, known: Iterable[str]) -> ValueError:
-    """Return an error that names the nearest known name and lists all of them.
+    """Return an error that names the nearest known name and lists those that are known, at most 30.
 
     >>> unknown_name("optimizer", "adma", ["sgdm", "adam"])
     ValueError("optimizer 'adma' is unknown, did you mean 'adam'? Known are 'sgdm', 'adam'.")
@@ -16,7 +18,8 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> ValueError:
     lowered = {word.lower(): word for word in known}
     near = get_close_matches(str(name).lower(), lowered, n=1, cutoff=0.5)
     hint = f", did you mean {lowered[near[0]]!r}?" if near else "."
-    return ValueError(f"{what} {name!r} is unknown{hint} Known are {', '.join(map(repr, known))}.")
+    listed = ", ".join(map(repr, known[:_MOST])) + (f" and {len(known) - _MOST} more" if len(known) > _MOST else "")
+    return ValueError(f"{what} {name!r} is unknown{hint} Known are {listed}.")
 
 
 def need_extra(package: str, extra: str) -> Any:

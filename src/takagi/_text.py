@@ -9,8 +9,12 @@ _LONGEST_NAME = 40
 
 
 def format_number(value: float) -> str:
-    """Write a number with four significant digits, no trailing zeros and no minus zero."""
-    text = f"{value:.4g}"
+    """Write a number with four significant digits, or all those before the point; no trailing zeros, no minus zero.
+
+    >>> format_number(83791.4), format_number(0.000123456), format_number(-0.0), format_number(2.5e12)
+    ('83791', '0.0001235', '0', '2.5e+12')
+    """
+    text = f"{value:.0f}" if 1e4 <= abs(value) < 1e7 else f"{value:.4g}"
     return "0" if float(text) == 0 else text
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 
 from cases import PROJECTIONS, explore, make_rules, problems, to_takagi
 from takagi import RuleBase
-from takagi.inspection._attribution import attribute, fold_projection
+from takagi.inspection._attribution import attribute
 
 
 @explore
@@ -69,13 +69,3 @@ def test_far_rows_add_up_too(distance):
     parts = attribute(rules, X, np.zeros(3))
     change = rules.predict(X) - rules.predict(np.zeros((1, 3)))
     np.testing.assert_allclose((parts.by_condition + parts.by_consequent).sum(axis=2)[:, 0], change, rtol=1e-9)
-
-
-@pytest.mark.parametrize("projection", PROJECTIONS)
-def test_folding_projections_leaves_rule_outputs_the_same(projection):
-    rng = np.random.default_rng(0)
-    rules = to_takagi(make_rules(rng, n_outputs=2, projection=projection))
-    X = rng.normal(size=(10, 3))
-    folded = fold_projection(rules)
-    outputs = np.einsum("nm,rom->nro", X, folded[:, :, 1:]) + folded[:, :, 0]
-    np.testing.assert_allclose(outputs, rules.rule_outputs(X), rtol=1e-12, atol=1e-12)

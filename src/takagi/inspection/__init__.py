@@ -2,12 +2,26 @@
 
 from takagi.inspection._importance import feature_importance, rule_importance
 from takagi.inspection._local import LocalExplanation, explain_local
-from takagi.inspection._plot import MembershipDisplay
+from takagi.inspection._plot import (
+    HistoryDisplay,
+    ImportanceDisplay,
+    MembershipDisplay,
+    ResponseDisplay,
+    RuleGridDisplay,
+    ShareDisplay,
+    WaterfallDisplay,
+)
 from takagi.inspection._rules import export_text, rule_table
 
 __all__ = [
+    "HistoryDisplay",
+    "ImportanceDisplay",
     "LocalExplanation",
     "MembershipDisplay",
+    "ResponseDisplay",
+    "RuleGridDisplay",
+    "ShareDisplay",
+    "WaterfallDisplay",
     "explain_local",
     "export_text",
     "feature_importance",

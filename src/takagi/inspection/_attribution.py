@@ -26,15 +26,6 @@ class Attribution(NamedTuple):
     by_consequent: FloatArray
 
 
-def fold_projection(rules: RuleBase) -> FloatArray:
-    """Return consequents on the features alone, of shape (n_rules, n_outputs, n_features + 1)."""
-    if rules.consequent_projection is None:
-        return rules.consequents
-    n_projected = rules.consequent_projection.shape[1]
-    folded = np.delete(rules.consequents, np.arange(1, 1 + n_projected), axis=2)
-    return folded + np.einsum("roj,mj->rom", rules.consequents[:, :, 1 : 1 + n_projected], rules.consequent_projection)
-
-
 def attribute(rules: RuleBase, rows: FloatArray, baseline: FloatArray) -> Attribution:
     """Split the difference of the predictions for rows and for a baseline row among the features."""
     total = rules.predict(rows).reshape(len(rows), -1) - rules.predict(baseline[None]).reshape(1, -1)
@@ -68,7 +59,7 @@ def _integrate(rules: RuleBase, rows: FloatArray, baseline: FloatArray, n_panels
     step = rows - baseline
     points = (baseline + places[:, None, None] * step).reshape(-1, rules.n_features)
     share = rules.firing_share(points)
-    folded = fold_projection(rules)
+    folded = rules.fold_consequents().consequents
     mean_share = np.einsum("t,tnr->nr", weights, share.reshape(len(weights), len(rows), -1))
     by_consequent = np.einsum("nr,rom->nom", mean_share, folded[:, :, 1:]) * step[:, None, :]
     by_condition = np.empty_like(by_consequent)

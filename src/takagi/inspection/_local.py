@@ -11,7 +11,7 @@ from takagi._model import OpenModel, open_model
 from takagi._text import format_number, format_share, format_to_step, join_terms, shorten, step_below, wrap
 from takagi._typing import FloatArray, Table
 from takagi._wording import name_outputs, name_slopes
-from takagi.inspection._attribution import attribute, fold_projection
+from takagi.inspection._attribution import attribute
 
 _LEAST_SHARE = 0.01  # rules with less are not named in text
 
@@ -104,7 +104,7 @@ class LocalExplanation:
         pandas.DataFrame
             With the columns "column", "value", "contribution", "by_condition" and "by_consequent".
         """
-        k = self._find_output(output)
+        k = self.find_output(output)
         frame = need_extra("pandas", "report").DataFrame(
             {
                 "column": self.columns,
@@ -131,7 +131,7 @@ class LocalExplanation:
         pandas.DataFrame
             With the columns "rule" (its number), "share" and "output" (what the rule says by itself).
         """
-        k = self._find_output(output)
+        k = self.find_output(output)
         frame = need_extra("pandas", "report").DataFrame(
             {
                 "rule": np.arange(1, self.share.shape[1] + 1),
@@ -141,7 +141,8 @@ class LocalExplanation:
         )
         return frame.sort_values("share", ascending=False, ignore_index=True, kind="stable")
 
-    def _find_output(self, output: str | int) -> int:
+    def find_output(self, output: str | int) -> int:
+        """Return the index of an output given by name or index."""
         if isinstance(output, str) and output in self.output_names:
             return self.output_names.index(output)
         if not isinstance(output, str) and 0 <= output < len(self.output_names):
@@ -228,24 +229,24 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     >>> model = TSKRegressor(n_rules=2, max_iter=500, random_state=0).fit(X[["bmi", "bp"]], y.rename("progression"))
     >>> print(explain_local(model, X[["bmi", "bp"]].head(1)))
-    row 0: progression = 208
+    row 0: progression = 209.2
     <BLANKLINE>
-      average row        152
-      bmi          32.1  +49
-      bp           101    +7
-      prediction         208
+      average row        146.3
+      bmi          32.1  +48.6
+      bp           101   +14.3
+      prediction         209.2
     <BLANKLINE>
     Rules that fire
-      Rule 2: 94 %, says 208
-      Rule 1: 6 %, says 217
+      Rule 2: 86 %, says 217.3
+      Rule 1: 14 %, says 160.7
     <BLANKLINE>
-    Here progression = -396.5 + 8.836 bmi + 3.38 bp
+    Here progression = -46.81 + 4.46 bmi + 1.118 bp
     """
     opened = open_model(model)
     rules, rows = opened.rules, opened.encode(X)
     reference, description = _choose_baseline(opened, baseline)
     share = rules.firing_share(rows)
-    local = np.einsum("nr,rom->nom", share, fold_projection(rules))
+    local = np.einsum("nr,rom->nom", share, rules.fold_consequents().consequents)
     parts = attribute(rules, rows, reference)
     return LocalExplanation(
         columns=tuple(column.name for column in opened.columns),

@@ -4,31 +4,53 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from takagi._messages import unknown_name
+from takagi._model import open_model
+from takagi._text import format_share
 from takagi._typing import FloatArray, Table
+from takagi.inspection._plot._sets import (
+    ColumnSets,
+    LevelSets,
+    NumberSets,
+    collect_sets,
+    encode_rows,
+    pick_sets,
+    rank_sets,
+)
+from takagi.inspection._plot._style import (
+    DATA,
+    OTHER,
+    RULE_COLORS,
+    add_note,
+    as_plain,
+    clear_frame,
+    color_rule,
+    take_axes,
+    thin_ticks,
+)
+
+_MAX_LEVELS = 12
+_PANELS_PER_LINE = 4
 
 
 class MembershipDisplay:
     """The sets that the rules put on some features, over the histograms of these features.
 
     Use `from_estimator`. Each rule is a color; its curve is the membership in the feature's own units, 1 at the center.
+    A category has a bar for each rule and level, over the frequencies of the levels. Rules beyond the first seven are
+    gray. A rule without a condition on a feature has no curve there, and a note names it.
 
     Parameters
     ----------
-    names : sequence of str
-        The shown features.
-    values : sequence of ndarray of shape (n_rows,)
-        Their values in the data.
-    centers, widths : ndarray of shape (n_rules, n_shown)
-        The rules' sets on them.
+    sets : sequence of NumberSets or LevelSets
+        The shown features: name, data and the rules' sets.
     share : ndarray of shape (n_rules,)
-        How much of the data each rule governs, which orders the legend.
+        How much of the data each rule governs.
 
     Attributes
     ----------
     axes_ : ndarray of matplotlib Axes
+        One per feature.
     figure_ : matplotlib Figure
 
     Examples
@@ -43,19 +65,14 @@ class MembershipDisplay:
     ['bmi', 'bp']
     """
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        values: Sequence[FloatArray],
-        centers: FloatArray,
-        widths: FloatArray,
-        share: FloatArray,
-    ) -> None:
-        self.names = names
-        self.values = values
-        self.centers = centers
-        self.widths = widths
+    def __init__(self, sets: Sequence[ColumnSets], share: FloatArray) -> None:
+        self.sets = sets
         self.share = share
+
+    @property
+    def names(self) -> list[str]:
+        """The shown features."""
+        return [one.name for one in self.sets]
 
     @classmethod
     def from_estimator(
@@ -65,12 +82,13 @@ class MembershipDisplay:
 
         Parameters
         ----------
-        estimator : TSKRegressor
+        estimator : TSKRegressor, Pipeline or RuleBase
             A fitted model.
         X : array or data frame of shape (n_rows, n_features)
             Data for the histograms.
         features : sequence of str or int, optional
-            Names or indices of the features to show; the first three by default.
+            Names or indices of the features to show, "p0" and so on for projections; by default the three that tell
+            the rules apart best.
         ax : Axes or sequence of Axes, optional
             One per feature; a new figure by default.
 
@@ -78,21 +96,15 @@ class MembershipDisplay:
         -------
         MembershipDisplay
         """
-        check_is_fitted(estimator)
-        rules = estimator.rule_base_
-        known = list(rules.feature_names or [f"x{m}" for m in range(rules.n_features)])
-        shown = [_find_feature(feature, known) for feature in (range(len(known))[:3] if features is None else features)]
-        share = estimator.firing_share(X).mean(axis=0)
-        rows = np.asarray(X, dtype=float)
-        offset = rules.centers.shape[1] - rules.n_features
-        display = cls(
-            names=[known[m] for m in shown],
-            values=[rows[:, m] for m in shown],
-            centers=rules.centers[:, [offset + m for m in shown]],
-            widths=rules.widths[:, [offset + m for m in shown]],
-            share=share,
-        )
-        return display.plot(ax)
+        opened = open_model(estimator)
+        rows = encode_rows(opened, X)
+        sets = collect_sets(opened, rows)
+        share = opened.rules.firing_share(rows).mean(axis=0)
+        if features is None:
+            shown = [sets[k] for k in sorted(rank_sets(sets, share)[:3])]
+        else:
+            shown = pick_sets(opened, sets, [features] if isinstance(features, (str, int)) else features)
+        return cls(shown, share).plot(ax)
 
     def plot(self, ax: Any = None) -> "MembershipDisplay":
         """Draw the sets, one panel per feature.
@@ -106,42 +118,73 @@ class MembershipDisplay:
         -------
         MembershipDisplay
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots(1, len(self.names), figsize=(1 + 3.4 * len(self.names), 3.2), layout="constrained")
-        self.axes_ = np.atleast_1d(ax)
-        if len(self.axes_) != len(self.names):
-            raise ValueError(f"ax must be {len(self.names)} axes, one per feature, got {len(self.axes_)}.")
+        if not self.sets:
+            raise ValueError("features must name at least one feature, got none.")
+        self.axes_ = take_axes(ax, len(self.sets), (3.4, 3.0), n_columns=_PANELS_PER_LINE, sharey=True)
         self.figure_ = self.axes_[0].figure
-        for panel in range(len(self.names)):
-            self._plot_feature(panel)
-        self.axes_[0].set_ylabel("membership")
-        self.axes_[-1].legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        for panel, sets in zip(self.axes_, self.sets, strict=True):
+            if isinstance(sets, LevelSets):
+                _draw_levels(panel, sets)
+            else:
+                _draw_curves(panel, sets)
+            panel.set(xlabel=as_plain(sets.name), ylim=(0, 1.08))
+            clear_frame(panel)
+        for panel in self.axes_[::_PANELS_PER_LINE]:
+            panel.set_ylabel("membership")
+        last_of_line = self.axes_[min(len(self.axes_), _PANELS_PER_LINE) - 1]
+        outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if ax is None else {}
+        handles = self._make_legend()
+        last_of_line.legend(handles=handles, title="share of the data", frameon=False, fontsize="small", **outside)
         return self
 
-    def _plot_feature(self, panel: int) -> None:
-        ax, values = self.axes_[panel], self.values[panel]
-        counts, edges = np.histogram(values, bins=30)
-        ax.bar(edges[:-1], counts / max(counts.max(), 1), np.diff(edges), align="edge", color="0.88", zorder=0)
-        grid = np.linspace(edges[0], edges[-1], 300)
-        for r in np.argsort(-self.share):
-            curve = np.exp(-0.5 * ((grid - self.centers[r, panel]) / self.widths[r, panel]) ** 2)
-            ax.plot(grid, curve, lw=2, color=_color(r), label=f"rule {r + 1} ({self.share[r]:.0%} of the data)")
-        ax.set(xlabel=self.names[panel], ylim=(0, 1.08))
-        ax.spines[["top", "right"]].set_visible(False)
+    def _make_legend(self) -> list[Any]:
+        from matplotlib.lines import Line2D
+
+        colored = [r for r in np.argsort(-self.share, kind="stable") if r < len(RULE_COLORS)]
+        labels = [(color_rule(r), f"rule {r + 1} ({format_share(self.share[r])})") for r in colored]
+        n_others = len(self.share) - len(colored)
+        if n_others:
+            rest = format_share(self.share[len(RULE_COLORS) :].sum())
+            labels.append((OTHER, f"{n_others} other rule{'s' * (n_others > 1)} ({rest})"))
+        return [Line2D([], [], color=color, lw=2, label=label) for color, label in labels]
 
 
-def _color(r: int) -> str:
-    return f"C{r % 10}"
+def _draw_curves(ax: Any, sets: NumberSets) -> None:
+    heights, edges = sets.histogram()
+    ax.bar(edges[:-1], heights, np.diff(edges), align="edge", zorder=0, **DATA)
+    grid = np.linspace(*sets.span, 300)
+    curves = sets.memberships(grid)
+    has_condition = np.isfinite(sets.widths)
+    for r in np.flatnonzero(has_condition)[::-1]:  # the first rules on top
+        is_colored = r < len(RULE_COLORS)
+        ax.plot(grid, curves[r], lw=2 if is_colored else 1, color=color_rule(r), label=f"rule {r + 1}")
+    thin_ticks(ax)
+    _note_free_rules(ax, has_condition)
 
 
-def _find_feature(feature: str | int, known: list[str]) -> int:
-    """Return the index of a feature given by name or index."""
-    if isinstance(feature, (int, np.integer)):
-        if not -len(known) <= feature < len(known):
-            raise ValueError(f"feature {feature} is not among the {len(known)} features, 0 to {len(known) - 1}.")
-        return int(feature) % len(known)
-    if feature not in known:
-        raise unknown_name("feature", feature, known)
-    return known.index(feature)
+def _draw_levels(ax: Any, sets: LevelSets) -> None:
+    shown = np.sort(np.argsort(-sets.frequency, kind="stable")[:_MAX_LEVELS])
+    places = np.arange(len(shown))
+    ax.bar(places, sets.frequency[shown] / max(sets.frequency.max(), 1e-300), 0.9, zorder=0, **DATA)
+    n_rules = len(sets.membership)
+    n_colored = min(n_rules, len(RULE_COLORS))
+    width = 0.8 / n_colored
+    for r in range(n_colored):
+        left = places - 0.4 + r * width
+        ax.bar(left, sets.membership[r, shown], 0.85 * width, align="edge", color=color_rule(r), label=f"rule {r + 1}")
+    for r in range(n_colored, n_rules):
+        ax.plot(places, sets.membership[r, shown], ls="", marker="_", ms=8, color=OTHER, label=f"rule {r + 1}")
+    labels = [as_plain(sets.levels[k], 14) for k in shown]
+    tilt = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if sum(map(len, labels)) > 24 else {}
+    ax.set_xticks(places, labels, **tilt)
+    if len(shown) < len(sets.levels):
+        add_note(ax, f"{len(shown)} most frequent of {len(sets.levels)} levels")
+    else:
+        _note_free_rules(ax, sets.membership.min(axis=1) < 1)
+
+
+def _note_free_rules(ax: Any, has_condition: np.ndarray) -> None:
+    free = np.flatnonzero(~has_condition) + 1
+    if len(free):
+        which = f"rule{'s' * (len(free) > 1)} {', '.join(map(str, free))}" if len(free) <= 6 else f"{len(free)} rules"
+        add_note(ax, f"no condition in {which}")

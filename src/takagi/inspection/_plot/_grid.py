@@ -1,0 +1,265 @@
+"""The rule base as a grid: a line for each rule, a cell for each column."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from takagi._model import open_model
+from takagi._text import format_share
+from takagi._typing import FloatArray, IntArray, Table
+from takagi._wording import name_outputs
+from takagi.inspection._plot._sets import (
+    ColumnSets,
+    LevelSets,
+    NumberSets,
+    collect_sets,
+    encode_rows,
+    pick_sets,
+    rank_sets,
+)
+from takagi.inspection._plot._style import DATA, OTHER, as_plain, color_rule, take_axes, write_numbers
+
+_CELL = (0.08, 0.92)  # the used part of a cell's width
+_BASE, _HEIGHT = 0.9, 0.72  # of what stands in a cell, from its top and in parts of it
+_OUTPUT_WIDTH = 1.6
+_NEXT_TO_NOTHING = 1e-9  # the share of a rule that has no typical output; a difference that is rounding
+
+
+class RuleGridDisplay:
+    """The rule base at a glance: rules by columns, with the set of each rule on each column in the cell.
+
+    Use `from_estimator`. The first line has the data; below it stand the rules, those that govern most first. A cell is
+    empty where a rule asks nothing of the column, or nothing that excludes any of the data. At the end of its line
+    stands what a rule typically says: the mean of its outputs, weighted by how much it governs each row.
+
+    Parameters
+    ----------
+    sets : sequence of NumberSets or LevelSets
+        The shown columns: name, data and the sets of all rules.
+    rules : int ndarray of shape (n_shown,)
+        Indices of the shown rules, from above.
+    share : ndarray of shape (n_rules,)
+        How much of the data each rule governs.
+    typical_output : ndarray of shape (n_rules,)
+        What each rule typically says; NaN if it governs no row.
+    mean_output : float
+        The mean prediction.
+    output_name : str
+        What is predicted.
+    n_columns : int
+        Number of columns to show from.
+
+    Attributes
+    ----------
+    axes_ : ndarray of matplotlib Axes
+        One.
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from takagi import TSKRegressor
+    >>> from takagi.inspection import RuleGridDisplay
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = TSKRegressor(n_rules=3, max_iter=200, random_state=0).fit(X, y)
+    >>> display = RuleGridDisplay.from_estimator(model, X, columns=["bmi", "bp"])
+    >>> display.rules.tolist(), [sets.name for sets in display.sets]
+    ([0, 1, 2], ['bmi', 'bp'])
+    """
+
+    def __init__(
+        self,
+        sets: Sequence[ColumnSets],
+        rules: IntArray,
+        share: FloatArray,
+        typical_output: FloatArray,
+        *,
+        mean_output: float,
+        output_name: str,
+        n_columns: int,
+    ) -> None:
+        self.sets = sets
+        self.rules = rules
+        self.share = share
+        self.typical_output = typical_output
+        self.mean_output = mean_output
+        self.output_name = output_name
+        self.n_columns = n_columns
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Table,
+        columns: Sequence[str | int] | str | int = 8,
+        *,
+        max_rules: int = 16,
+        output: str | int = 0,
+        ax: Any = None,
+    ) -> "RuleGridDisplay":
+        """Draw the rule base of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : TSKRegressor, Pipeline or RuleBase
+            A fitted model.
+        X : array or data frame of shape (n_rows, n_columns)
+            Data to measure shares, typical outputs and histograms with.
+        columns : int, str, or sequence of str or int, default=8
+            How many columns to show, those that tell the rules apart best first; or their names or indices.
+        max_rules : int, default=16
+            Most rules to show, those that govern most.
+        output : int or str, default=0
+            The output whose typical values are shown.
+        ax : Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        RuleGridDisplay
+        """
+        opened = open_model(estimator)
+        k = opened.find_output(output)
+        rows = encode_rows(opened, X)
+        sets = collect_sets(opened, rows)
+        share = opened.rules.firing_share(rows)
+        outputs = opened.rules.rule_outputs(rows)[:, :, k]
+        mean_share = share.mean(axis=0)
+        if isinstance(columns, (int, np.integer)):
+            shown = [sets[m] for m in rank_sets(sets, mean_share)[: _at_least_one("columns", columns)]]
+        else:
+            shown = pick_sets(opened, sets, [columns] if isinstance(columns, str) else columns)
+        display = cls(
+            shown,
+            np.argsort(-mean_share, kind="stable")[: _at_least_one("max_rules", max_rules)],
+            mean_share,
+            _weighted_mean(outputs, share),
+            mean_output=float((share * outputs).sum(axis=1).mean()),
+            output_name=name_outputs(opened.rules)[k],
+            n_columns=len(sets),
+        )
+        return display.plot(ax)
+
+    def plot(self, ax: Any = None) -> "RuleGridDisplay":
+        """Draw the grid.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        RuleGridDisplay
+        """
+        if not self.sets:
+            raise ValueError("columns must name at least one column, got none.")
+        n_lines = len(self.rules) + 1
+        size = (1.6 + 1.15 * (len(self.sets) + _OUTPUT_WIDTH), 0.9 + 0.46 * n_lines)
+        self.axes_ = take_axes(ax, 1, size)
+        ax = self.axes_[0]
+        self.figure_ = ax.figure
+        for c, sets in enumerate(self.sets):
+            if isinstance(sets, LevelSets):
+                self._draw_levels(ax, c, sets)
+            else:
+                self._draw_curves(ax, c, sets)
+        self._draw_outputs(ax)
+        self._label(ax)
+        return self
+
+    def _draw_curves(self, ax: Any, c: int, sets: NumberSets) -> None:
+        heights, edges = sets.histogram(24)
+        low, high = sets.span
+        place = lambda x: c + _CELL[0] + (_CELL[1] - _CELL[0]) * (x - low) / (high - low)  # noqa: E731
+        width = place(edges[1]) - place(edges[0])
+        ax.bar(place(edges[:-1]), -_HEIGHT * heights, width, bottom=_BASE, align="edge", **DATA)
+        grid = np.linspace(low, high, 60)
+        curves = sets.memberships(grid)
+        for line, r in enumerate(self.rules, start=1):
+            if sets.asks[r]:
+                base, color = line + _BASE, color_rule(r)
+                ax.fill_between(place(grid), base, base - _HEIGHT * curves[r], color=color, alpha=0.55, lw=0)
+                ax.plot(place(grid), base - _HEIGHT * curves[r], color=color, lw=1.2)
+        for side, text in zip(("left", "right"), write_numbers(sets.span), strict=True):
+            x = c + _CELL[side == "right"]
+            ax.text(x, len(self.rules) + 1.05, text, ha=side, va="top", fontsize="x-small")
+
+    def _draw_levels(self, ax: Any, c: int, sets: LevelSets) -> None:
+        width = (_CELL[1] - _CELL[0]) / len(sets.levels)
+        left = c + _CELL[0] + width * np.arange(len(sets.levels))
+        heights = -_HEIGHT * sets.frequency / max(sets.frequency.max(), 1e-300)
+        ax.bar(left, heights, 0.9 * width, bottom=_BASE, align="edge", **DATA)
+        for line, r in enumerate(self.rules, start=1):
+            if sets.asks[r]:
+                heights = -_HEIGHT * sets.membership[r]
+                ax.bar(left, heights, 0.9 * width, bottom=line + _BASE, align="edge", color=color_rule(r), alpha=0.75)
+        below = {"ha": "center", "va": "top", "fontsize": "x-small"}
+        if len(sets.levels) > 5:
+            ax.text(c + 0.5, len(self.rules) + 1.05, f"{len(sets.levels)} levels", **below)
+            return
+        for x, level in zip(left + 0.45 * width, sets.levels, strict=True):
+            ax.text(x, len(self.rules) + 1.05, as_plain(level, 12), rotation=90, **below)
+
+    def _draw_outputs(self, ax: Any) -> None:
+        """Draw the typical outputs as bars that start from the mean prediction."""
+        shown = self.typical_output[self.rules]
+        known = np.r_[shown[np.isfinite(shown)], self.mean_output]
+        low, high = known.min(), known.max()
+        has_spread = high - low > _NEXT_TO_NOTHING * np.abs(known).max()
+        scale = 0.55 * _OUTPUT_WIDTH / (high - low) if has_spread else 0.0
+        start = len(self.sets) + 0.22 * _OUTPUT_WIDTH
+        place = lambda y: start + scale * (y - low)  # noqa: E731
+        mean = place(self.mean_output)
+        texts = write_numbers(np.r_[self.mean_output, shown])
+        ax.text(mean, _BASE - 0.05, f"mean {texts[0]}", ha="center", va="bottom", fontsize="x-small")
+        ax.plot([mean, mean], [_BASE, len(self.rules) + 1], color=OTHER, lw=0.8)
+        for line, (r, value, text) in enumerate(zip(self.rules, shown, texts[1:], strict=True), start=1):
+            if np.isfinite(value):
+                ax.barh(line + 0.55, place(value) - mean, 0.5, left=mean, color=color_rule(r))
+                is_above = value >= self.mean_output
+                ax.text(
+                    place(value) + (0.05 if is_above else -0.05), line + 0.55, text, va="center", fontsize="small",
+                    ha="left" if is_above else "right",
+                )  # fmt: skip
+
+    def _label(self, ax: Any) -> None:
+        n_columns, n_lines = len(self.sets), len(self.rules) + 1
+        names = [as_plain(sets.name, 20) for sets in self.sets] + [as_plain(self.output_name, 24)]
+        places = [*(np.arange(n_columns) + 0.5), n_columns + _OUTPUT_WIDTH / 2]
+        tilt = {"rotation": 30, "ha": "left", "rotation_mode": "anchor"} if max(map(len, names[:-1])) > 10 else {}
+        ax.xaxis.tick_top()
+        ax.set_xticks(places, names, **tilt)
+        shares = [f"rule {r + 1}  {format_share(self.share[r]):>5}" for r in self.rules]
+        ax.set_yticks(np.arange(n_lines) + 0.55, ["data", *shares])
+        ax.set(xlim=(0, n_columns + _OUTPUT_WIDTH), ylim=(n_lines, 0))
+        ax.tick_params(length=0)
+        ax.spines[:].set_visible(False)
+        for line in range(n_lines):
+            ax.axhline(line + _BASE, color=OTHER, lw=0.6, alpha=0.5, zorder=0)
+        left_out = self._say_left_out()
+        if left_out:
+            ax.set_title(left_out, loc="left", fontsize="small")
+
+    def _say_left_out(self) -> str:
+        parts = []
+        if len(self.sets) < self.n_columns:
+            parts.append(f"{len(self.sets)} of {self.n_columns} columns")
+        if len(self.rules) < len(self.share):
+            govern = format_share(self.share[self.rules].sum())
+            parts.append(f"{len(self.rules)} of {len(self.share)} rules, which govern {govern} of the data")
+        return "; ".join(parts)
+
+
+def _weighted_mean(outputs: FloatArray, share: FloatArray) -> FloatArray:
+    """Return each rule's mean output, NaN for a rule that governs next to nothing."""
+    total = share.sum(axis=0)
+    total[total < _NEXT_TO_NOTHING * len(share)] = np.nan
+    return (outputs * share).sum(axis=0) / total
+
+
+def _at_least_one(name: str, count: int) -> int:
+    if count < 1:
+        raise ValueError(f"{name} must be at least 1, got {count}.")
+    return int(count)

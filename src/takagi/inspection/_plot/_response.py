@@ -1,0 +1,203 @@
+"""The prediction over one column or two, the others standing still."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from takagi._messages import unknown_name
+from takagi._model import OpenModel, open_model
+from takagi._typing import FloatArray, Table
+from takagi._wording import name_outputs
+from takagi.inspection._plot._response_panels import (
+    draw_bars,
+    draw_cells,
+    draw_contour,
+    draw_curve,
+    draw_lines,
+    draw_surface,
+)
+from takagi.inspection._plot._sets import encode_rows
+from takagi.inspection._plot._style import add_note, take_axes
+from takagi.inspection._plot._sweep import Sweep, make_sweep, measure_distance, predict_sweep
+
+_KINDS = ("contour", "surface")
+_POINTS = {1: 200, 2: 60}
+
+
+class ResponseDisplay:
+    """The prediction over one column, or over two, with the data's support shown.
+
+    Use `from_estimator`. One column of numbers gives a curve, dotted where no data are near; small ticks are the data,
+    the shaded range has 90 % of them. A category gives bars from the mean over the data's levels. Two columns of
+    numbers give a filled contour or a surface, faded where no data are near; a column of numbers and a category give a
+    curve per level; two categories give a table of cells.
+
+    Parameters
+    ----------
+    sweeps : sequence of one or two Sweep
+        The columns, their values and the data.
+    response : ndarray of shape (n_points,) or (n_points_0, n_points_1)
+        Predictions.
+    distance : ndarray of the same shape
+        How far the nearest row of the data is; up to 1 counts as near.
+    output_name : str, default="y"
+        What is predicted.
+    others : str, default=""
+        Where the other columns stand.
+    kind : {"contour", "surface"}, default="contour"
+        How to draw two columns of numbers.
+
+    Attributes
+    ----------
+    axes_ : ndarray of matplotlib Axes
+        One.
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from takagi import TSKRegressor
+    >>> from takagi.inspection import ResponseDisplay
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> model = TSKRegressor(n_rules=3, max_iter=200, random_state=0).fit(X, y)
+    >>> ResponseDisplay.from_estimator(model, X, "bmi").response.shape
+    (200,)
+    >>> ResponseDisplay.from_estimator(model, X, ["bmi", "bp"]).response.shape
+    (60, 60)
+    """
+
+    def __init__(
+        self,
+        sweeps: Sequence[Sweep],
+        response: FloatArray,
+        distance: FloatArray,
+        *,
+        output_name: str = "y",
+        others: str = "",
+        kind: str = "contour",
+    ) -> None:
+        self.sweeps = sweeps
+        self.response = response
+        self.distance = distance
+        self.output_name = output_name
+        self.others = others
+        self.kind = kind
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Table,
+        features: str | int | Sequence[str | int],
+        *,
+        row: int | Table = None,
+        output: str | int = 0,
+        kind: str = "contour",
+        ax: Any = None,
+    ) -> "ResponseDisplay":
+        """Draw the response of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : TSKRegressor, Pipeline or RuleBase
+            A fitted model.
+        X : array or data frame of shape (n_rows, n_columns)
+            Data: they give the range of the columns and the support.
+        features : str, int, or a sequence of one or two of them
+            The columns.
+        row : int, or array or data frame with one row, optional
+            Where the other columns stand: a row of X, or a row of its own; the average of the training rows by default.
+        output : int or str, default=0
+            The output.
+        kind : {"contour", "surface"}, default="contour"
+            How to draw two columns of numbers; a surface needs axes with ``projection="3d"``.
+        ax : Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ResponseDisplay
+        """
+        opened = open_model(estimator)
+        k = opened.find_output(output)
+        wanted = [features] if isinstance(features, (str, int, np.integer)) else list(features)
+        if len(wanted) not in (1, 2):
+            raise ValueError(f"features must be one or two columns, got {len(wanted)}.")
+        rows = encode_rows(opened, X)
+        sweeps = [make_sweep(opened, rows, feature, _POINTS[len(wanted)]) for feature in wanted]
+        start, others = _choose_start(opened, rows, row)
+        display = cls(
+            sweeps,
+            predict_sweep(opened, start, sweeps, k),
+            measure_distance(sweeps),
+            output_name=name_outputs(opened.rules)[k],
+            others=others if len(opened.columns) > len(sweeps) else "",
+            kind=kind,
+        )
+        return display.plot(ax)
+
+    def plot(self, ax: Any = None) -> "ResponseDisplay":
+        """Draw the response.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ResponseDisplay
+        """
+        self._check()
+        is_surface = self.kind == "surface"
+        options: dict[str, Any] = {"subplot_kw": {"projection": "3d"}} if is_surface else {}
+        self.axes_ = take_axes(ax, 1, (5.6, 4.4) if len(self.sweeps) == 2 else (5.2, 3.4), **options)
+        self.figure_ = self.axes_[0].figure
+        if is_surface and not hasattr(self.axes_[0], "plot_surface"):
+            raise TypeError('a surface needs axes with projection="3d", for example plt.subplot(projection="3d").')
+        self._draw(self.axes_[0])
+        add_note(self.axes_[0], "; ".join(filter(None, [self.others, self._say_support()])))
+        return self
+
+    def _say_support(self) -> str:
+        if (self.distance <= 1).all():
+            return ""
+        is_curve = sum(not sweep.levels for sweep in self.sweeps) == 1
+        return "dotted: no data near" if is_curve else "faded: no data near"
+
+    def _check(self) -> None:
+        if self.kind not in _KINDS:
+            raise unknown_name("kind", self.kind, _KINDS)
+        names = [sweep.name for sweep in self.sweeps]
+        if len(set(names)) < len(names):
+            raise ValueError(f"features must be two different columns, got {names[0]!r} twice.")
+        if self.kind == "surface" and (len(names) < 2 or any(sweep.levels for sweep in self.sweeps)):
+            raise ValueError(f"a surface needs two columns of numbers, got {', '.join(map(repr, names))}.")
+
+    def _draw(self, ax: Any) -> None:
+        order = sorted(range(len(self.sweeps)), key=lambda axis: bool(self.sweeps[axis].levels))  # numbers first
+        sweeps = [self.sweeps[axis] for axis in order]
+        arrays = (self.response.transpose(order), self.distance.transpose(order), self.output_name)
+        n_levels = sum(bool(sweep.levels) for sweep in sweeps)
+        if len(sweeps) == 1:
+            (draw_curve, draw_bars)[n_levels](ax, sweeps[0], *arrays)
+        elif self.kind == "surface":
+            draw_surface(ax, sweeps, *arrays)
+        else:
+            (draw_contour, draw_lines, draw_cells)[n_levels](ax, sweeps, *arrays)
+
+
+def _choose_start(opened: OpenModel, rows: FloatArray, row: int | Table) -> tuple[FloatArray, str]:
+    """Return the encoded row that the other columns are taken from, and what it is."""
+    if row is None:
+        profile = opened.rules.profile
+        return rows.mean(axis=0) if profile is None else profile.mean, "other columns at the average row"
+    if isinstance(row, (int, np.integer)):
+        if not 0 <= row < len(rows):
+            raise ValueError(f"row must be 0 to {len(rows) - 1}, got {row}.")
+        return rows[row], f"other columns as in row {row}"
+    encoded = opened.encode(row)
+    if len(encoded) != 1:
+        raise ValueError(f"row must be a row of X by its number, or a table with one row, got {len(encoded)} rows.")
+    return encoded[0], "other columns as in the given row"

@@ -1,0 +1,121 @@
+"""How much the rules govern: the sorted shares, and how many rules have a say in a row."""
+
+from typing import Any
+
+import numpy as np
+
+from takagi._model import open_model
+from takagi._text import format_share
+from takagi._typing import FloatArray, Table
+from takagi.inspection._plot._sets import encode_rows
+from takagi.inspection._plot._style import DATA, OTHER, add_note, clear_frame, color_rule, take_axes
+
+_MAX_LABELS = 24
+
+
+class ShareDisplay:
+    """How much of the data each rule governs, and how many rules share a row.
+
+    Use `from_estimator`. The left panel has the rules' mean firing shares, the largest first; the dashed line is where
+    all would be if they were equal. The right panel has the distribution over the rows of the effective number of
+    rules, ``1 / sum_r share_r^2``: 1 if a single rule decides, n if n rules have equal say.
+
+    Parameters
+    ----------
+    share : ndarray of shape (n_rules,)
+        Mean firing share of each rule.
+    effective_rules : ndarray of shape (n_rows,)
+        Effective number of rules in each row.
+
+    Attributes
+    ----------
+    axes_ : ndarray of matplotlib Axes
+        Two: shares, and effective numbers.
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from takagi import TSKRegressor
+    >>> from takagi.inspection import ShareDisplay
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = TSKRegressor(n_rules=3, max_iter=200, random_state=0).fit(X, y)
+    >>> display = ShareDisplay.from_estimator(model, X)
+    >>> round(float(display.share.sum()), 9), bool((display.effective_rules <= 3).all())
+    (1.0, True)
+    """
+
+    def __init__(self, share: FloatArray, effective_rules: FloatArray) -> None:
+        self.share = share
+        self.effective_rules = effective_rules
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Table, *, ax: Any = None) -> "ShareDisplay":
+        """Draw the shares of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : TSKRegressor, Pipeline or RuleBase
+            A fitted model.
+        X : array or data frame of shape (n_rows, n_features)
+            Data.
+        ax : sequence of two Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ShareDisplay
+        """
+        opened = open_model(estimator)
+        share = opened.rules.firing_share(encode_rows(opened, X))
+        return cls(share.mean(axis=0), 1 / (share**2).sum(axis=1)).plot(ax)
+
+    def plot(self, ax: Any = None) -> "ShareDisplay":
+        """Draw the shares.
+
+        Parameters
+        ----------
+        ax : sequence of two Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ShareDisplay
+        """
+        self.axes_ = take_axes(ax, 2, (4.2, 3.2), width_ratios=(2, 1))
+        self.figure_ = self.axes_[0].figure
+        self._draw_shares(self.axes_[0])
+        self._draw_effective(self.axes_[1])
+        for panel in self.axes_:
+            clear_frame(panel)
+        return self
+
+    def _draw_shares(self, ax: Any) -> None:
+        from matplotlib.ticker import PercentFormatter
+
+        order = np.argsort(-self.share, kind="stable")
+        places = np.arange(len(order))
+        ax.bar(places, self.share[order], 0.8, color=[color_rule(r) for r in order])
+        ax.axhline(1 / len(order), color=OTHER, lw=1, ls="--")
+        ax.text(
+            len(order) - 0.35, 1 / len(order), "equal shares", ha="right", va="bottom", fontsize="small", alpha=0.75
+        )
+        if len(order) <= _MAX_LABELS:
+            ax.set_xticks(places, [str(r + 1) for r in order])
+        ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0 if self.share.max() > 0.04 else 1, symbol=" %"))
+        ax.set(
+            xlabel="rule" if len(order) <= _MAX_LABELS else "rules, by share",
+            ylabel="share of the data",
+            xlim=(-0.7, len(order) - 0.3),
+        )
+        needed = int(np.searchsorted(np.cumsum(self.share[order]), 0.9 - 1e-9)) + 1
+        add_note(ax, f"{needed} of {len(order)} rules govern {format_share(self.share[order[:needed]].sum())}")
+
+    def _draw_effective(self, ax: Any) -> None:
+        highest = max(float(np.ceil(self.effective_rules.max() - 1e-9)), 2.0)
+        counts, edges = np.histogram(self.effective_rules, bins=20, range=(1.0, highest))
+        ax.bar(edges[:-1], counts, np.diff(edges), align="edge", **DATA)
+        median = float(np.median(self.effective_rules))
+        ax.axvline(median, color=OTHER, lw=1.5)
+        ax.set(xlabel="effective number of rules", ylabel="rows", xlim=(1.0, highest))
+        add_note(ax, f"median {median:.1f}")

@@ -1,0 +1,106 @@
+"""A column swept over its values while the others stand still, and where the data support what is found."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from takagi._model import OpenModel
+from takagi._typing import FloatArray
+from takagi.inspection._plot._sets import choose_profile, find_used_column, name_truth, widen
+
+_MAX_LEVELS = 20
+_MAX_ROWS = 5_000
+_APART = 1e3  # the distance of different levels, in spans
+_NEAR = (0.06, 0.15)  # what counts as near, in spans: least and most
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The values that a column is swept over.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    grid : ndarray of shape (n_points,)
+        Its values, or 0, 1, ... for levels.
+    data : ndarray of shape (n_rows,)
+        Where rows of the data stand on the grid's scale; NaN for a missing value or another level.
+    features : int ndarray of shape (n_inputs,)
+        The features that the column became.
+    inputs : ndarray of shape (n_points, n_inputs)
+        Values of these features at the points.
+    levels : tuple of str, default=()
+        Levels of a category or of true and false; at most the 20 most frequent ones.
+    n_levels : int, default=0
+        How many levels there are.
+    """
+
+    name: str
+    grid: FloatArray
+    data: FloatArray
+    features: np.ndarray
+    inputs: FloatArray
+    levels: tuple[str, ...] = ()
+    n_levels: int = 0
+
+    @property
+    def frequency(self) -> FloatArray:
+        """Which part of the data has each level."""
+        return (self.data[:, None] == self.grid).mean(axis=0)
+
+
+def make_sweep(opened: OpenModel, rows: FloatArray, column: str | int, n_points: int) -> Sweep:
+    """Sweep a column over its range in the data, or over its levels."""
+    c = find_used_column(opened, column)
+    name, features = opened.columns[c].name, opened.inputs_of(c)
+    is_truth = opened.columns[c].kind == "boolean" or choose_profile(opened.rules, rows).is_indicator(int(features[0]))
+    if opened.columns[c].kind == "category":
+        return _sweep_levels(opened, rows, c)
+    inputs = np.zeros((2 if is_truth else n_points, len(features)))
+    present = rows[:, features[1]] == 0 if len(features) > 1 else np.ones(len(rows), dtype=bool)
+    data = np.where(present, rows[:, features[0]], np.nan)
+    if is_truth:
+        inputs[:, 0] = grid = np.array([0.0, 1.0])
+        return Sweep(name, grid, data, features, inputs, name_truth(opened.columns[c]), 2)
+    inputs[:, 0] = grid = np.linspace(*widen(data[present] if present.any() else rows[:, features[0]]), n_points)
+    return Sweep(name, grid, data, features, inputs)
+
+
+def _sweep_levels(opened: OpenModel, rows: FloatArray, c: int) -> Sweep:
+    column, features = opened.columns[c], opened.inputs_of(c)
+    indicators = rows[:, features]
+    shown = np.sort(np.argsort(-indicators.sum(axis=0), kind="stable")[:_MAX_LEVELS])
+    data = np.where(indicators[:, shown].any(axis=1), indicators[:, shown].argmax(axis=1), np.nan)
+    levels = tuple(column.levels[k] for k in shown)
+    inputs = np.eye(len(features))[shown]
+    return Sweep(column.name, np.arange(float(len(shown))), data, features, inputs, levels, len(column.levels))
+
+
+def predict_sweep(opened: OpenModel, start: FloatArray, sweeps: Sequence[Sweep], output: int) -> FloatArray:
+    """Return predictions of shape (n_points,) or (n_points, n_points), with the other columns as in a row."""
+    shape = tuple(len(sweep.grid) for sweep in sweeps)
+    rows = np.tile(start, (int(np.prod(shape)), 1))
+    for sweep, index in zip(sweeps, np.indices(shape).reshape(len(shape), -1), strict=True):
+        rows[:, sweep.features] = sweep.inputs[index]
+    return opened.rules.predict(rows).reshape(len(rows), -1)[:, output].reshape(shape)
+
+
+def measure_distance(sweeps: Sequence[Sweep]) -> FloatArray:
+    """Return how far the nearest row of the data is from each point; up to 1 counts as near, other levels never do."""
+    data = np.column_stack([_place(sweep, sweep.data) for sweep in sweeps])
+    data = np.unique(data[:: max(1, len(data) // _MAX_ROWS)], axis=0)
+    data = data[np.isfinite(data).all(axis=1)]
+    shape = tuple(len(sweep.grid) for sweep in sweeps)
+    if not len(data):
+        return np.full(shape, np.inf)
+    tree = KDTree(data)
+    near = np.clip(2 * np.median(tree.query(data, k=2)[0][:, 1]), *_NEAR)  # twice the usual distance of neighbors
+    points = np.stack(np.meshgrid(*(_place(sweep, sweep.grid) for sweep in sweeps), indexing="ij"), axis=-1)
+    return (tree.query(points.reshape(-1, len(shape)))[0] / near).reshape(shape)
+
+
+def _place(sweep: Sweep, values: FloatArray) -> FloatArray:
+    return values * _APART if sweep.levels else (values - sweep.grid[0]) / (sweep.grid[-1] - sweep.grid[0])
