@@ -231,6 +231,24 @@ def test_rules_speak_the_new_units():
     np.testing.assert_allclose(rescaled.consequents, [[[100.0 + 6.0 - 45.0, 1.0]]])
 
 
+@explore
+@given(problems())
+def test_folding_projections_leaves_rule_outputs_the_same(problem):
+    rules = to_takagi(problem.rules)
+    folded = rules.fold_consequents()
+    assert folded.consequent_projection is None
+    assert folded.consequents.shape[2] == rules.n_features + 1
+    np.testing.assert_allclose(folded.rule_outputs(problem.X), rules.rule_outputs(problem.X), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(folded.predict(problem.X), rules.predict(problem.X), rtol=1e-10, atol=1e-10)
+
+
+def test_taken_rules_are_these_rules(rules):
+    some = rules.take([1, 0])
+    np.testing.assert_array_equal(some.centers, rules.centers[[1, 0]])
+    np.testing.assert_array_equal(some.consequents, rules.consequents[[1, 0]])
+    assert some.profile is None
+
+
 def test_renaming_changes_names_only(rules):
     renamed = rules.rename(["a", "b", "c", "d"], ["u", "v"])
     assert (renamed.feature_names, renamed.output_names) == (("a", "b", "c", "d"), ("u", "v"))

@@ -36,6 +36,8 @@ class OpenModel:
         The fitted regressor, None for a bare rule base.
     encoder : TableEncoder or None
         What stands first where columns may be categories or have holes.
+    other_steps : tuple
+        Transformers of a pipeline that neither the rules nor the encoder include, such as PCA.
     """
 
     rules: RuleBase
@@ -43,11 +45,17 @@ class OpenModel:
     encode: Callable[[Table], FloatArray]
     regressor: Any = None
     encoder: TableEncoder | None = None
+    other_steps: tuple[Any, ...] = ()
 
     @property
     def has_table(self) -> bool:
         """Whether columns may be categories or have holes."""
         return self.encoder is not None
+
+    @property
+    def is_single(self) -> bool:
+        """Whether predictions are one number a row, not a vector."""
+        return getattr(self.regressor, "_is_single_target", self.rules.n_outputs == 1)
 
     def show(self, X: Table) -> list[list[str]]:
         """Return the cells of the columns as text, row by row."""
@@ -123,7 +131,7 @@ def open_model(model: Any) -> OpenModel:
         rules = rules.rename([name for column in steps[0].columns_ for name in column.inputs])
         return OpenModel(rules, steps[0].columns_, _chain(steps), regressor, encoder=steps[0])
     rules = rules.rename(_names_out(steps) or name_features(rules))
-    return OpenModel(rules, _plain_columns(rules), _chain(steps), regressor)
+    return OpenModel(rules, _plain_columns(rules), _chain(steps), regressor, other_steps=tuple(steps))
 
 
 def _name_kind(model: Any, last: Any) -> str:

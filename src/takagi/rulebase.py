@@ -212,6 +212,15 @@ class RuleBase:
             profile=None,
         )
 
+    def fold_consequents(self) -> "RuleBase":
+        """Return the same rules with consequents of the features alone: ``w_p (x P) + w x`` is ``x (P w_p + w)``."""
+        if self.consequent_projection is None:
+            return self
+        n_projected = self.consequent_projection.shape[1]
+        folded = np.delete(self.consequents, np.arange(1, 1 + n_projected), axis=2)
+        folded += np.einsum("roj,mj->rom", self.consequents[:, :, 1 : 1 + n_projected], self.consequent_projection)
+        return replace(self, consequents=folded, consequent_projection=None, tied_projection=False)
+
     def rename(
         self, feature_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None
     ) -> "RuleBase":

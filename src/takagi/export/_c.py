@@ -1,0 +1,202 @@
+"""Rules as one C99 file, for a controller."""
+
+import re
+import textwrap
+from collections.abc import Iterable
+from pathlib import Path
+from string import Template
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from takagi._model import OpenModel
+from takagi._typing import FloatArray
+from takagi._wording import describe_rules, name_outputs
+from takagi.export import _c_template as c
+from takagi.export._names import Namespace, make_comment_safe, make_identifier
+from takagi.export._source import Layout, check_choice, lay_out, open_source, takagi_version, write_if_asked
+from takagi.table import MISSING, Column
+
+_TYPES = {
+    "double": {"numpy": "float64", "f": "", "limit": "1e300", "bits": "64", "infinity": "0xffe0000000000000"},
+    "float": {"numpy": "float32", "f": "f", "limit": "1e38f", "bits": "32", "infinity": "0xff000000"},
+}
+_RESERVED = ("h", "declarations_only", "n_columns", "n_outputs", "n_rules", "n_features", "n_projected")
+_CONDITIONS = "[${NAME}_N_RULES][${NAME}_N_PROJECTED + ${NAME}_N_FEATURES]"
+_TABLES = (
+    ("origin", "[${NAME}_N_FEATURES]", "what inputs are taken relative to"),
+    ("centers", _CONDITIONS, "of the rules' sets, relative to the origin"),
+    ("inverse", _CONDITIONS, "sqrt(1/2) / width; 0 is no condition"),
+    ("consequents", "[${NAME}_N_RULES][${NAME}_N_OUTPUTS][${NAME}_N_FEATURES + 1]", "value at the origin, then slopes"),
+    ("projection", "[${NAME}_N_FEATURES + 1][${NAME}_N_PROJECTED]", "constants, then a row for each feature"),
+)
+
+
+class Names(NamedTuple):
+    """Constants of the file: of columns, of each column's levels, and of outputs."""
+
+    columns: list[str]
+    levels: list[list[str]]
+    outputs: list[str]
+
+
+def to_c(model: Any, path: str | Path | None = None, *, dtype: str = "double", name: str = "takagi") -> str:
+    """Write a model as one C99 file with a function ``void NAME_predict(const double *x, double *y)``.
+
+    The file needs nothing beyond the standard library, allocates nothing, writes no global and compiles without
+    warnings, also as C++. ``x`` has one number for each column of the user's table, with constants for their places: a
+    number or a boolean (NAN is missing), or the constant of a category's level (-1 for none of them).
+
+    Parameters
+    ----------
+    model : TSKRegressor, Pipeline or RuleBase
+        A fitted model.
+    path : str or Path, optional
+        A file to write as well.
+    dtype : {"double", "float"}, default="double"
+        The type of all numbers.
+    name : str, default="takagi"
+        What all names in the file begin with: letters, digits and underscores, a letter first.
+
+    Returns
+    -------
+    str
+        The text of the file.
+
+    Examples
+    --------
+    >>> from takagi import RuleBase
+    >>> from takagi.export import to_c
+    >>> rules = RuleBase(centers=[[0.0]], widths=[[2.0]], consequents=[[[1.0, 0.5]]], feature_names=["speed"])
+    >>> code = to_c(rules, name="brake")
+    >>> "void brake_predict(const double x[BRAKE_N_COLUMNS], double y[BRAKE_N_OUTPUTS]);" in code
+    True
+    """
+    check_choice("dtype", dtype, list(_TYPES))
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name, re.ASCII):
+        raise ValueError(f"name must be letters, digits and underscores with a letter first, got {name!r}.")
+    source = open_source(model)
+    layout = lay_out(source.rules, _TYPES[dtype]["numpy"])
+    words = {"name": name, "NAME": name.upper(), "real": dtype, **_TYPES[dtype]}
+    words |= {word: number + words["f"] for word, number in (("zero", "0.0"), ("half", "0.5"), ("one", "1.0"))}
+    names = _name_constants(source, name.upper())
+    parts = _write_declarations(source, names) | _write_tables(layout, words) | _write_encoding(source, names, words)
+    text = re.sub("\n{3,}", "\n\n", Template(c.FILE).substitute(words, **parts, version=takagi_version()))
+    write_if_asked(path, text)
+    return text
+
+
+def _name_constants(source: OpenModel, prefix: str) -> Names:
+    """Return names of which no two are equal."""
+    namespace = Namespace(f"{prefix}_{word}" for word in _RESERVED)
+
+    def add(*words: str) -> str:
+        return namespace.add("_".join([prefix, *(make_identifier(word) for word in words)]).upper())
+
+    return Names(
+        columns=[add(column.name) for column in source.columns],
+        levels=[[add(column.name, level) for level in column.levels] for column in source.columns],
+        outputs=[add(output) for output in name_outputs(source.rules)],
+    )
+
+
+# -- declarations ------------------------------------------------------------------------------------------------------
+
+
+def _write_declarations(source: OpenModel, names: Names) -> dict[str, Any]:
+    rules = describe_rules(source.rules, source.rules.profile, source.columns if source.has_table else None)
+    columns = [_explain_column(column, source) for column in source.columns]
+    levels = [
+        f"enum {{ /* levels of {_quote(column.name)} */\n{_write_enum(constants, map(_quote, column.levels))}\n}};\n"
+        for column, constants in zip(source.columns, names.levels, strict=True)
+        if constants
+    ]
+    return {
+        "rules": "\n".join(f" * {line}".rstrip() for line in make_comment_safe(rules).splitlines()),
+        "example": names.columns[0],
+        "columns": _write_enum(names.columns, columns),
+        "n_columns": len(names.columns),
+        "levels": "\n" + "\n".join(levels),
+        "outputs": _write_enum(names.outputs, map(_quote, name_outputs(source.rules))),
+        "n_outputs": len(names.outputs),
+    }
+
+
+def _write_enum(constants: Iterable[str], comments: Iterable[str]) -> str:
+    pairs = enumerate(zip(constants, comments, strict=True))
+    return "\n".join(f"    {constant} = {i}, /* {comment} */" for i, (constant, comment) in pairs)
+
+
+def _quote(name: str) -> str:
+    """Return a name as a comment may hold it, on one line."""
+    return " ".join(make_comment_safe(name).split()) or "(no name)"
+
+
+def _explain_column(column: Column, source: OpenModel) -> str:
+    name = _quote(column.name)
+    if not column.inputs:
+        return f"{name}: not used"
+    if column.kind == "category":
+        missing = ", NAN where missing" if column.has_missing else ""
+        return f"{name}: one of its levels below, -1 for none of them{missing}"
+    kind = "a number" if column.kind == "number" else "0 or 1"
+    return f"{name}: {kind}, NAN where missing" if source.has_table else f"{name}: {kind}"
+
+
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+
+def _write_tables(layout: Layout, words: dict[str, str]) -> dict[str, Any]:
+    written = [
+        f"/* {comment} */\nstatic const $real ${{name}}_{table}{shape} = {_write_array(values, words['f'])};\n"
+        for table, shape, comment in _TABLES
+        if (values := getattr(layout, table)) is not None
+    ]
+    n_features = len(layout.origin)
+    return {
+        "tables": Template("\n".join(written)).substitute(words),
+        "n_rules": len(layout.centers),
+        "n_features": n_features,
+        "n_projected": layout.centers.shape[1] - n_features,
+        "project": "" if layout.projection is None else Template(c.PROJECT).substitute(words) + "\n",
+    }
+
+
+def _write_array(values: FloatArray, suffix: str, indent: str = "    ") -> str:
+    """Write an array as an initializer, with the fewest digits that give the same numbers back."""
+    if values.ndim == 1:
+        line = ", ".join(f"{value}{suffix}" for value in values)
+        body = textwrap.fill(line, 116, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+    else:
+        body = ",\n".join(f"{indent}{_write_array(row, suffix, indent + '    ')}" for row in values)
+    return f"{{\n{body}\n{indent[4:]}}}"
+
+
+# -- encoding ----------------------------------------------------------------------------------------------------------
+
+
+def _write_encoding(source: OpenModel, names: Names, words: dict[str, str]) -> dict[str, str]:
+    """Write the functions that take columns of the table to inputs of the rules."""
+    if not source.has_table:
+        return {"includes": "", "encoding": "", "read": Template(c.READ_PLAIN).substitute(words)}
+    calls = [
+        _call_encoder(column, constant, int(source.inputs_of(i)[0]), words)
+        for i, (column, constant) in enumerate(zip(source.columns, names.columns, strict=True))
+        if column.inputs
+    ]
+    kinds = {column.kind == "category" for column in source.columns if column.inputs}
+    helpers = [c.IS_MISSING, *[c.ENCODE_NUMBER] * (False in kinds), *[c.ENCODE_LEVEL] * (True in kinds), c.ENCODE]
+    return {
+        "includes": "#include <stdint.h>\n#include <string.h>\n",
+        "encoding": Template("".join(helpers)).substitute(words, calls="\n".join(calls)),
+        "read": Template(c.READ_ENCODED).substitute(words),
+    }
+
+
+def _call_encoder(column: Column, constant: str, start: int, words: dict[str, str]) -> str:
+    name, suffix = words["name"], words["f"]
+    if column.kind == "category":
+        missing = column.levels.index(MISSING) if MISSING in column.levels else -1
+        return f"    {name}_encode_level(x + {constant}, {len(column.levels)}, {missing}, z + {start});"
+    fill = np.dtype(words["numpy"]).type(column.fill)
+    return f"    {name}_encode_number(x + {constant}, {fill}{suffix}, {int(column.has_missing)}, z + {start});"

@@ -1,0 +1,192 @@
+"""Rules as a Sugeno system of Matlab's Fuzzy Logic Toolbox, which Octave's fuzzy-logic-toolkit reads too."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from takagi._model import OpenModel
+from takagi._typing import FloatArray, IntArray
+from takagi._wording import name_features, name_outputs
+from takagi.export._names import Namespace, make_comment_safe, make_identifier
+from takagi.export._source import open_source, takagi_version, write_if_asked
+from takagi.rulebase import RuleBase
+from takagi.table import Column
+
+_SYSTEM = """[System]
+Name='takagi'
+Type='sugeno'
+Version=2.0
+NumInputs={n_inputs}
+NumOutputs={n_outputs}
+NumRules={n_rules}
+AndMethod='prod'
+OrMethod='probor'
+ImpMethod='prod'
+AggMethod='sum'
+DefuzzMethod='wtaver'
+"""
+_KEYWORDS = ("if", "then", "is", "and", "or", "not")  # Matlab takes no such names
+
+
+class Variable(NamedTuple):
+    """An input or output: its name, range and membership functions, each a type and its parameters."""
+
+    name: str
+    span: tuple[float, float]
+    functions: list[tuple[str, FloatArray]]
+
+
+def to_fis(model: Any, path: str | Path | None = None) -> str:
+    """Write a model as a Sugeno fuzzy inference system, for Matlab and Octave.
+
+    Gaussian sets become ``gaussmf``, consequents ``linear``; a rule without a condition on an input has a 0 there. Sets
+    that rules share are written once, and trained projections in consequents become part of their slopes. Names are
+    reduced to letters, digits and underscores; a comment says which column each input is. The inputs are the columns
+    of the encoded table: a category has one input of 0 or 1 for each level.
+
+    Parameters
+    ----------
+    model : TSKRegressor, Pipeline or RuleBase
+        A fitted model. Conditions on trained projections cannot be written and are an error.
+    path : str or Path, optional
+        A file to write as well; Matlab and Octave expect the ending ``.fis``.
+
+    Returns
+    -------
+    str
+        The text of the file.
+
+    Examples
+    --------
+    >>> from takagi import RuleBase
+    >>> from takagi.export import to_fis
+    >>> rules = RuleBase(centers=[[0.0]], widths=[[2.0]], consequents=[[[1.0, 0.5]]], feature_names=["speed"])
+    >>> print(to_fis(rules).split("[Input1]")[1])
+    <BLANKLINE>
+    Name='speed'
+    Range=[-6.0 6.0]
+    NumMFs=1
+    MF1='set1':'gaussmf',[2.0 0.0]
+    <BLANKLINE>
+    [Output1]
+    Name='y'
+    Range=[0.0 2.0]
+    NumMFs=1
+    MF1='rule1':'linear',[0.5 1.0]
+    <BLANKLINE>
+    [Rules]
+    1, 1 (1) : 1
+    <BLANKLINE>
+    """
+    source = open_source(model)
+    if source.rules.antecedent_projection is not None:
+        raise ValueError(
+            "A .fis file cannot state conditions on trained projections. Fit with projection=None, or export with "
+            "to_c, to_onnx or to_json, which can."
+        )
+    rules = source.rules.fold_consequents()
+    columns = [_number_sets(rules, m) for m in range(rules.n_features)]
+    chosen = np.column_stack([number for number, _ in columns])
+    names = Namespace(_KEYWORDS)
+    inputs = [
+        Variable(names.add(make_identifier(name)), _find_span(rules, m), [("gaussmf", pair) for pair in columns[m][1]])
+        for m, name in enumerate(name_features(rules))
+    ]
+    outputs = [
+        Variable(
+            names.add(make_identifier(name)),
+            _find_output_span(rules, k),
+            [("linear", np.roll(w, -1)) for w in consequents],
+        )
+        for k, (name, consequents) in enumerate(zip(name_outputs(rules), rules.consequents.swapaxes(0, 1), strict=True))
+    ]
+    parts = [
+        _write_comment(source, [variable.name for variable in inputs]),
+        _SYSTEM.format(n_inputs=rules.n_features, n_outputs=rules.n_outputs, n_rules=rules.n_rules),
+        *(_write_variable(f"Input{m + 1}", "set", variable) for m, variable in enumerate(inputs)),
+        *(_write_variable(f"Output{k + 1}", "rule", variable) for k, variable in enumerate(outputs)),
+        "[Rules]\n" + "".join(_write_rule(numbers, r, rules.n_outputs) for r, numbers in enumerate(chosen)),
+    ]
+    text = "\n".join(parts)
+    write_if_asked(path, text)
+    return text
+
+
+def _number_sets(rules: RuleBase, m: int) -> tuple[IntArray, FloatArray]:
+    """Return which set of input m each rule uses, from 1 on, 0 for none; and the sets, each ``[width, center]``."""
+    pairs = np.column_stack([rules.widths[:, m], rules.centers[:, m]])
+    has_condition = np.isfinite(rules.widths[:, m])
+    labels = np.arange(rules.n_rules) if rules.sets is None else rules.sets[:, m]
+    _, first, place = np.unique(labels[has_condition], return_index=True, return_inverse=True)
+    number = np.zeros(rules.n_rules, dtype=np.intp)
+    number[has_condition] = place + 1
+    return number, pairs[has_condition][first]
+
+
+def _find_span(rules: RuleBase, m: int) -> tuple[float, float]:
+    """Return the range of an input: that of the data, or else three widths around the centers."""
+    if rules.profile is not None:
+        return _widen(*rules.profile.span(m))
+    has_condition = np.isfinite(rules.widths[:, m])
+    centers, widths = rules.centers[has_condition, m], rules.widths[has_condition, m]
+    if not len(centers):
+        return 0.0, 1.0
+    return _widen(float((centers - 3 * widths).min()), float((centers + 3 * widths).max()))
+
+
+def _find_output_span(rules: RuleBase, k: int) -> tuple[float, float]:
+    """Return the range of an output: that of the targets, or else of the rules' values at their own centers."""
+    if rules.profile is not None:
+        low, high = rules.profile.output_quantiles[[0, -1], k]
+    else:
+        weights = rules.consequents[:, k]
+        values = weights[:, 0] + (weights[:, 1:] * rules.centers).sum(axis=1)
+        low, high = values.min(), values.max()
+    return _widen(float(low), float(high))
+
+
+def _widen(low: float, high: float) -> tuple[float, float]:
+    """Return a range that is not empty, as Matlab asks."""
+    return (low, high) if low < high else (low - max(1.0, abs(low)), high + max(1.0, abs(high)))
+
+
+def _write_comment(source: OpenModel, names: Iterable[str]) -> str:
+    lines = [f"Takagi-Sugeno-Kang rules written by takagi {takagi_version()}."]
+    if source.has_table:
+        lines.append("Inputs are the columns of a table after its encoding:")
+        lines += [f"  column {column.name}: {_explain_column(column)}" for column in source.columns]
+    lines += [
+        f"  input {name} is {feature}"
+        for name, feature in zip(names, name_features(source.rules), strict=True)
+        if name != feature
+    ]
+    return "".join(f"% {' '.join(make_comment_safe(line).splitlines())}\n" for line in lines)
+
+
+def _explain_column(column: Column) -> str:
+    if column.kind == "category":
+        return f"a category, for each of its {len(column.levels)} levels an input that is 1 for it and 0 otherwise"
+    marked = f"; an input {column.name}=missing is then 1, otherwise 0" if column.has_missing else ""
+    return f"a {column.kind}{', 0 or 1' * (column.kind == 'boolean')}; give {column.fill!r} where missing{marked}"
+
+
+def _write_variable(section: str, prefix: str, variable: Variable) -> str:
+    lines = [
+        f"[{section}]",
+        f"Name='{variable.name}'",
+        f"Range={_write_numbers(variable.span)}",
+        f"NumMFs={len(variable.functions)}",
+        *(f"MF{i}='{prefix}{i}':'{kind}',{_write_numbers(p)}" for i, (kind, p) in enumerate(variable.functions, 1)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _write_numbers(values: Iterable[float]) -> str:
+    return f"[{' '.join(repr(float(value)) for value in values)}]"
+
+
+def _write_rule(numbers: IntArray, r: int, n_outputs: int) -> str:
+    outputs = " ".join([str(r + 1)] * n_outputs)
+    return f"{' '.join(map(str, numbers))}, {outputs} (1) : 1\n"

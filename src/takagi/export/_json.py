@@ -1,0 +1,116 @@
+"""Rules as JSON, from which a web page predicts by itself."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from takagi._model import OpenModel
+from takagi._wording import name_features, name_outputs
+from takagi.export._source import open_source, takagi_version, write_if_asked
+from takagi.profile import Profile
+from takagi.rulebase import RuleBase
+from takagi.table import Column
+
+VERSION = 1
+
+
+def to_json(model: Any, path: str | Path | None = None) -> str:
+    """Write a model as JSON.
+
+    The text is ASCII and has no ``<``, so that it may stand in a ``<script>`` of a page as it is. Numbers are written
+    with all their digits. The schema is in the documentation of the exports, with a JavaScript function that predicts.
+
+    Parameters
+    ----------
+    model : TSKRegressor, Pipeline or RuleBase
+        A fitted model.
+    path : str or Path, optional
+        A file to write as well.
+
+    Returns
+    -------
+    str
+        The JSON text.
+
+    Examples
+    --------
+    >>> import json
+    >>> from takagi import RuleBase
+    >>> from takagi.export import to_json
+    >>> rules = RuleBase(centers=[[0.0]], widths=[[2.0]], consequents=[[[1.0, 0.5]]], feature_names=["speed"])
+    >>> json.loads(to_json(rules))["rules"]["consequents"]
+    [[[1.0, 0.5]]]
+    """
+    text = json.dumps(rules_to_dict(model), allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    write_if_asked(path, text)
+    return text
+
+
+def rules_to_dict(model: Any) -> dict[str, Any]:
+    """Return what `to_json` writes, as a dict of plain values.
+
+    Parameters
+    ----------
+    model : TSKRegressor, Pipeline or RuleBase
+        A fitted model.
+
+    Returns
+    -------
+    dict
+        With the keys "format", "version", "takagi", "columns", "features", "outputs", "is_single", "rules" and
+        "profile". A width without condition and a profile that is not known are None.
+
+    Examples
+    --------
+    >>> from takagi import RuleBase
+    >>> from takagi.export import rules_to_dict
+    >>> rules = RuleBase(centers=[[0.0]], widths=[[float("inf")]], consequents=[[[1.0, 0.5]]], feature_names=["speed"])
+    >>> rules_to_dict(rules)["columns"]
+    [{'name': 'speed', 'kind': 'number', 'levels': [], 'fill': None, 'has_missing': False}]
+    >>> rules_to_dict(rules)["rules"]["widths"]
+    [[None]]
+    """
+    source = open_source(model)
+    return {
+        "format": "takagi-rules",
+        "version": VERSION,
+        "takagi": takagi_version(),
+        "columns": [_describe_column(column, source) for column in source.columns],
+        "features": list(name_features(source.rules)),
+        "outputs": list(name_outputs(source.rules)),
+        "is_single": source.is_single,
+        "rules": _list_rules(source.rules),
+        "profile": None if source.rules.profile is None else _list_profile(source.rules.profile),
+    }
+
+
+def _describe_column(column: Column, source: OpenModel) -> dict[str, Any]:
+    return {
+        "name": column.name,
+        "kind": column.kind,
+        "levels": list(column.levels),
+        "fill": column.fill if source.has_table and column.kind != "category" else None,
+        "has_missing": column.has_missing,
+    }
+
+
+def _list_rules(rules: RuleBase) -> dict[str, Any]:
+    widths = rules.widths.tolist()
+    return {
+        "centers": rules.centers.tolist(),
+        "widths": [[None if np.isinf(width) else width for width in row] for row in widths],
+        "consequents": rules.consequents.tolist(),
+        "antecedent_projection": _list_or_none(rules.antecedent_projection),
+        "consequent_projection": _list_or_none(rules.consequent_projection),
+    }
+
+
+def _list_profile(profile: Profile) -> dict[str, Any]:
+    names = ("share", "mean", "quantiles", "output_quantiles")
+    return {"n_rows": int(profile.n_rows), **{name: getattr(profile, name).tolist() for name in names}}
+
+
+def _list_or_none(values: np.ndarray | None) -> list | None:
+    return None if values is None else values.tolist()

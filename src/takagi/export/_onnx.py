@@ -1,0 +1,214 @@
+"""Rules as an ONNX graph of standard operators."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from takagi._model import OpenModel
+from takagi._typing import FloatArray
+from takagi._wording import describe_rules, name_features, name_outputs
+from takagi.export._source import Layout, check_choice, lay_out, open_source, takagi_version, write_if_asked
+from takagi.table import Column
+
+if TYPE_CHECKING:
+    import onnx
+
+OPSET = 17
+OPSET_FOR_TEXT = 19  # the first in which text may be compared
+_IR_VERSION = {OPSET: 8, OPSET_FOR_TEXT: 9}  # of the ONNX release that brought the opset
+_LIMIT = {"float64": 1e300, "float32": 1e38}
+
+
+def to_onnx(model: Any, path: str | Path | None = None, *, dtype: str = "float64") -> "onnx.ModelProto":
+    """Write a model as an ONNX graph of opset 17, or 19 if it has categories.
+
+    A model of numbers has one input ``X`` of shape (n_rows, n_features). One with a `TableEncoder` has an input of
+    shape (n_rows, 1) for each column it uses, by its name: numbers and booleans as floats, NaN where missing, and
+    categories as text, "missing" where missing. The output ``y`` has the shape that ``predict`` gives. Firing levels
+    come from differences to the centers, in log space; that takes about twice n_rows x n_rules x n_inputs numbers.
+
+    Parameters
+    ----------
+    model : TSKRegressor, Pipeline or RuleBase
+        A fitted model.
+    path : str or Path, optional
+        A file to write as well.
+    dtype : {"float64", "float32"}, default="float64"
+        The type of all numbers, of inputs and output as well.
+
+    Returns
+    -------
+    onnx.ModelProto
+        The model. Its metadata has the names of features and outputs, its text the rules.
+
+    Examples
+    --------
+    >>> from takagi import RuleBase
+    >>> from takagi.export import to_onnx
+    >>> rules = RuleBase(centers=[[0.0]], widths=[[2.0]], consequents=[[[1.0, 0.5]]], feature_names=["speed"])
+    >>> graph = to_onnx(rules).graph
+    >>> graph.input[0].name, graph.output[0].name
+    ('X', 'y')
+    """
+    check_choice("dtype", dtype, list(_LIMIT))
+    source = open_source(model)
+    graph = Graph(dtype, [column.name for column in source.columns] if source.has_table else [])
+    rows = _encode_table(graph, source) if source.has_table else graph.add_input("X", source.rules.n_features)
+    _predict(graph, rows, lay_out(source.rules, dtype), source.is_single)
+    proto = _finish(graph, source)
+    write_if_asked(path, proto.SerializeToString())
+    return proto
+
+
+class Graph:
+    """A graph that grows by one operator at a time; tensors go by names that are not the user's."""
+
+    def __init__(self, dtype: str, taken: list[str]) -> None:
+        self.onnx = _import_onnx()
+        self.dtype = dtype
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.inputs: list[Any] = []
+        self.outputs: list[Any] = []
+        self.has_text = False
+        self._taken = set(taken)
+
+    @property
+    def number_type(self) -> int:
+        """ONNX's code of the type of numbers."""
+        return self.onnx.TensorProto.DOUBLE if self.dtype == "float64" else self.onnx.TensorProto.FLOAT
+
+    def fresh(self, word: str) -> str:
+        """Return a name that no tensor has."""
+        name, number = word, 1
+        while name in self._taken:
+            number += 1
+            name = f"{word}_{number}"
+        self._taken.add(name)
+        return name
+
+    def add_input(self, name: str, n_columns: int, is_text: bool = False) -> str:
+        """Declare an input of (n_rows, n_columns)."""
+        kind = self.onnx.TensorProto.STRING if is_text else self.number_type
+        self.has_text |= is_text
+        self._taken.add(name)
+        self.inputs.append(self.onnx.helper.make_tensor_value_info(name, kind, ["n_rows", n_columns]))
+        return name
+
+    def add_constant(self, values: FloatArray | float | list[int], word: str, dtype: str | None = None) -> str:
+        """Store an array, numbers of the graph's type unless told otherwise."""
+        name = self.fresh(word)
+        array = np.asarray(values, dtype=dtype or self.dtype)
+        self.constants.append(self.onnx.numpy_helper.from_array(array, name))
+        return name
+
+    def add_text(self, words: tuple[str, ...], word: str) -> str:
+        """Store a row of text."""
+        name = self.fresh(word)
+        encoded = [text.encode() for text in words]
+        tensor = self.onnx.helper.make_tensor(name, self.onnx.TensorProto.STRING, [1, len(words)], encoded)
+        self.constants.append(tensor)
+        return name
+
+    def add(self, operator: str, *inputs: str, out: str, **attributes: Any) -> str:
+        """Append an operator and return the name of its output."""
+        name = self.fresh(out)
+        self.nodes.append(self.onnx.helper.make_node(operator, inputs, [name], **attributes))
+        return name
+
+    def add_output(self, name: str, shape: list[str | int]) -> None:
+        """Declare a tensor to be the output."""
+        self.outputs.append(self.onnx.helper.make_tensor_value_info(name, self.number_type, shape))
+
+
+def _import_onnx() -> Any:
+    try:
+        import onnx
+    except ImportError:
+        raise ImportError('to_onnx needs the package onnx: pip install "takagi[export]"') from None
+    return onnx
+
+
+# -- the table ---------------------------------------------------------------------------------------------------------
+
+
+def _encode_table(graph: Graph, source: OpenModel) -> str:
+    """Turn one tensor for each column into the matrix of (n_rows, n_features)."""
+    blocks = [block for column in source.columns if column.inputs for block in _encode_column(graph, column)]
+    return graph.add("Concat", *blocks, out="features", axis=1)
+
+
+def _encode_column(graph: Graph, column: Column) -> list[str]:
+    if not column.name:
+        raise ValueError("ONNX has no inputs without a name. Give the column whose name is empty a name.")
+    if column.kind == "category":
+        text = graph.add_input(column.name, 1, is_text=True)
+        is_level = graph.add("Equal", text, graph.add_text(column.levels, "levels"), out="is_level")
+        return [graph.add("Cast", is_level, out="level", to=graph.number_type)]
+    given = graph.add_input(column.name, 1)
+    is_missing = graph.add("IsNaN", given, out="is_missing")
+    filled = graph.add("Where", is_missing, graph.add_constant(column.fill, "fill"), given, out="number")
+    mark = [graph.add("Cast", is_missing, out="mark", to=graph.number_type)] if column.has_missing else []
+    return [filled, *mark]
+
+
+# -- the rules ---------------------------------------------------------------------------------------------------------
+
+
+def _predict(graph: Graph, rows: str, layout: Layout, single: bool) -> None:
+    shifted = graph.add("Sub", rows, graph.add_constant(layout.origin, "origin"), out="shifted")
+    share = _share(graph, shifted, layout)
+    n_rules, n_outputs, _ = layout.consequents.shape
+    flat = layout.consequents.reshape(n_rules * n_outputs, -1)
+    values = _affine(graph, shifted, flat.T, "consequents")
+    if n_outputs > 1:
+        shape = graph.add_constant([0, n_rules, n_outputs], "shape", "int64")
+        values = graph.add("Reshape", values, shape, out="values")
+        share = graph.add("Unsqueeze", share, graph.add_constant([2], "last_axis", "int64"), out="share")
+    weighted = graph.add("Mul", share, values, out="weighted")
+    axis = graph.add_constant([1], "rule_axis", "int64")
+    keepdims = int(n_outputs == 1 and not single)
+    graph.add_output(
+        graph.add("ReduceSum", weighted, axis, out="y", keepdims=keepdims),
+        ["n_rows"] if single else ["n_rows", n_outputs],
+    )
+
+
+def _share(graph: Graph, shifted: str, layout: Layout) -> str:
+    """Compute normalised firing levels of (n_rows, n_rules), from distances that are not expanded into products."""
+    inputs = shifted
+    if layout.projection is not None:
+        projected = _affine(graph, shifted, layout.projection, "projection")
+        inputs = graph.add("Concat", projected, shifted, out="inputs", axis=1)
+    spread = graph.add("Unsqueeze", inputs, graph.add_constant([1], "new_axis", "int64"), out="spread")
+    difference = graph.add("Sub", spread, graph.add_constant(layout.centers, "centers"), out="difference")
+    scaled = graph.add("Mul", difference, graph.add_constant(layout.inverse, "inverse"), out="scaled")
+    square = graph.add("Pow", scaled, graph.add_constant(2.0, "two"), out="square")
+    distance = graph.add("ReduceSum", square, graph.add_constant([2], "axis", "int64"), out="distance", keepdims=0)
+    bounded = graph.add("Min", distance, graph.add_constant(_LIMIT[graph.dtype], "limit"), out="bounded")
+    return graph.add("Softmax", graph.add("Neg", bounded, out="log_firing"), out="share", axis=1)
+
+
+def _affine(graph: Graph, rows: str, weights: FloatArray, word: str) -> str:
+    """Compute ``weights[0] + rows @ weights[1:]``."""
+    slopes, bias = graph.add_constant(weights[1:], f"{word}_slopes"), graph.add_constant(weights[0], f"{word}_bias")
+    return graph.add("Gemm", rows, slopes, bias, out=word)
+
+
+def _finish(graph: Graph, source: OpenModel) -> "onnx.ModelProto":
+    onnx = graph.onnx
+    opset = OPSET_FOR_TEXT if graph.has_text else OPSET
+    proto = onnx.helper.make_model(
+        onnx.helper.make_graph(graph.nodes, "takagi", graph.inputs, graph.outputs, graph.constants),
+        opset_imports=[onnx.helper.make_opsetid("", opset)],
+        ir_version=_IR_VERSION[opset],
+        producer_name="takagi",
+        producer_version=takagi_version(),
+        doc_string=describe_rules(source.rules, source.rules.profile, source.columns if source.has_table else None),
+    )
+    names = {"feature_names": name_features(source.rules), "output_names": name_outputs(source.rules)}
+    onnx.helper.set_model_props(proto, {key: json.dumps(value) for key, value in names.items()})
+    onnx.checker.check_model(proto, full_check=True)
+    return proto

@@ -1,0 +1,97 @@
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exported import error_of, example_models, example_rows, example_rules, new_table
+
+from takagi.export import rules_to_dict, to_json
+
+GUIDE = Path(__file__).parents[2] / "docs" / "export.md"
+NODE = shutil.which("node")
+RULES = sorted(example_rules())
+
+
+def predict_in_node(model, rows, folder):
+    """Run the function of the guide on rows, each a dict."""
+    function = re.search(r"```javascript\n(.*?)```", GUIDE.read_text(), re.DOTALL)[1]
+    assert len(function.splitlines()) <= 22
+    to_json(model, folder / "rules.json")
+    (folder / "rows.json").write_text(json.dumps(rows))
+    (folder / "main.js").write_text(
+        f"{function}\nconst read = (name) => JSON.parse(require('fs').readFileSync(name));\n"
+        "const model = read('rules.json');\n"
+        "console.log(JSON.stringify(read('rows.json').map((row) => predict(model, row))));\n"
+    )
+    done = subprocess.run([NODE, "main.js"], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return np.array(json.loads(done.stdout))
+
+
+@pytest.mark.skipif(NODE is None, reason="needs node")
+@pytest.mark.parametrize("name", RULES)
+def test_the_function_of_the_guide_predicts_as_the_rules_do(name, tmp_path):
+    rules = example_rules()[name]
+    X = example_rows(rules)
+    names = rules_to_dict(rules)["features"]
+    prediction = predict_in_node(rules, [dict(zip(names, row, strict=True)) for row in X.tolist()], tmp_path)
+    assert error_of(prediction, rules, X) < 1e-12
+
+
+@pytest.mark.skipif(NODE is None, reason="needs node")
+@pytest.mark.filterwarnings("ignore:Column 'fuel' has:UserWarning")
+def test_the_function_of_the_guide_encodes_a_table(tmp_path):
+    model, table = example_models()["table"], new_table()
+    rows = json.loads(table.to_json(orient="records", double_precision=15))
+    exact = [row | {"age": None if np.isnan(age) else age} for row, age in zip(rows, table.age.tolist(), strict=True)]
+    np.testing.assert_allclose(predict_in_node(model, exact, tmp_path)[:, 0], model.predict(table), rtol=1e-12)
+
+
+def test_the_dict_has_what_the_rules_have():
+    rules = example_rules()["grid"]
+    document = rules_to_dict(rules)
+    assert document == json.loads(to_json(rules))
+    for name in ("centers", "widths", "consequents"):
+        np.testing.assert_array_equal(document["rules"][name], getattr(rules, name))
+    for name in ("share", "mean", "quantiles", "output_quantiles"):
+        np.testing.assert_array_equal(document["profile"][name], getattr(rules.profile, name))
+    assert document["profile"]["n_rows"] == rules.profile.n_rows
+
+
+def test_columns_say_how_they_are_read():
+    document = rules_to_dict(example_models()["table"])
+    columns = {column["name"]: column for column in document["columns"]}
+    fuel = {
+        "name": "fuel",
+        "kind": "category",
+        "levels": ['"gas"', "diesel", "größe", "petrol */", "missing"],
+        "fill": None,
+        "has_missing": True,
+    }
+    assert columns["fuel"] == fuel
+    assert columns["year"]["fill"] == 2004.0
+    assert columns["nothing"]["levels"] == []
+    assert document["features"][:4] == ["age", "age=missing", 'fuel="gas"', "fuel=diesel"]
+    assert document["outputs"] == ["price"]
+
+
+def test_a_width_without_condition_is_null():
+    assert rules_to_dict(example_rules()["no conditions"])["rules"]["widths"][0][0] is None
+
+
+def test_the_text_may_stand_in_a_page(tmp_path):
+    rules = example_rules()["plain"].rename(["</script>", "\u2028", "größe"])
+    text = to_json(rules, tmp_path / "rules.json")
+    assert "<" not in text
+    assert text.isascii()
+    assert json.loads((tmp_path / "rules.json").read_text())["features"] == ["</script>", "\u2028", "größe"]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("two targets", False), ("one target in a frame", False), ("table", True)]
+)
+def test_the_shape_of_predictions_is_stated(name, expected):
+    assert rules_to_dict(example_models()[name])["is_single"] is expected
