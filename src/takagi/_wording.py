@@ -53,11 +53,12 @@ def read_rules(
     order = range(rules.n_rules) if profile is None else np.argsort(-profile.share, kind="stable")
     steps = [_digit_steps(rules, profile, k) for k in range(rules.n_outputs)]
     names = name_terms(rules, columns)
+    words = name_sets(rules, profile)
     return [
         Reading(
             number=int(r) + 1,
             share=None if profile is None else float(profile.share[r]),
-            conditions=tuple(_read_conditions(rules, int(r), profile, columns)),
+            conditions=tuple(_read_conditions(rules, int(r), words[r], profile, columns)),
             formulas=tuple(
                 tuple(join_terms(_write_weights(weights, step), names))
                 for weights, step in zip(rules.consequents[r], steps, strict=True)
@@ -136,13 +137,12 @@ def _name_inputs(column: "Column") -> list[str]:
 
 
 def _read_conditions(
-    rules: "RuleBase", r: int, profile: Profile | None, columns: "Sequence[Column] | None"
+    rules: "RuleBase", r: int, words: Sequence[str], profile: Profile | None, columns: "Sequence[Column] | None"
 ) -> Iterator[Condition]:
     n_projected = rules.centers.shape[1] - rules.n_features
     for j in range(n_projected):
         if np.isfinite(rules.widths[r, j]):
             yield _about(f"p{j}", "", rules.centers[r, j], rules.widths[r, j])
-    words = name_sets(rules, profile)
     names = name_features(rules)
     for column, inputs in group_inputs(rules, columns):
         centers, widths = (values[r, n_projected + inputs] for values in (rules.centers, rules.widths))
@@ -154,7 +154,7 @@ def _read_conditions(
             if (column is not None and column.kind == "boolean") or is_yes_or_no:
                 yield from _read_indicator(names[m], c, s)
             elif not excludes_nothing(c, s, profile, int(m)):
-                yield _about(shorten(names[m]), words[r][m], c, s)
+                yield _about(shorten(names[m]), words[m], c, s)
 
 
 def group_inputs(rules: "RuleBase", columns: "Sequence[Column] | None") -> "Iterator[tuple[Column | None, np.ndarray]]":

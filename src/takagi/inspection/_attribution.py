@@ -9,6 +9,7 @@ conditions, and all of them add up to the change.
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import softmax
 
 from takagi._typing import FloatArray
 from takagi.rulebase import RuleBase
@@ -33,7 +34,7 @@ def attribute(rules: RuleBase, rows: FloatArray, baseline: FloatArray) -> Attrib
     found = Attribution(*(np.zeros((len(rows), rules.n_outputs, rules.n_features)) for _ in range(2)))
     open_rows = np.arange(len(rows))
     for n_panels in _PANELS:
-        size = max(1, _NUMBERS_PER_BLOCK // (8 * n_panels * max(rules.n_rules * rules.n_outputs, rules.n_features)))
+        size = max(1, _NUMBERS_PER_BLOCK // (8 * n_panels * rules.n_rules))
         for start in range(0, len(open_rows), size):
             here = open_rows[start : start + size]
             found.by_condition[here], found.by_consequent[here] = _integrate(rules, rows[here], baseline, n_panels)
@@ -53,29 +54,35 @@ def _parts(values: FloatArray) -> FloatArray:
 
 
 def _integrate(rules: RuleBase, rows: FloatArray, baseline: FloatArray, n_panels: int) -> Attribution:
-    """Integrate the gradient with Gauss-Legendre's rule on each of some equal panels."""
+    """Integrate the gradient with Gauss-Legendre's rule on each of some equal panels.
+
+    On the line from the baseline to a row, at the place t, minus twice a rule's log firing level is a parabola in t and
+    its output is linear in t, so a point costs no more than there are rules.
+    """
     places = ((np.arange(n_panels)[:, None] + 0.5 * (_NODES + 1)) / n_panels).ravel()
     weights = np.tile(0.5 * _WEIGHTS / n_panels, n_panels)
-    step = rows - baseline
-    points = (baseline + places[:, None, None] * step).reshape(-1, rules.n_features)
-    share = rules.firing_share(points)
-    folded = rules.fold_consequents().consequents
-    mean_share = np.einsum("t,tnr->nr", weights, share.reshape(len(weights), len(rows), -1))
-    by_consequent = np.einsum("nr,rom->nom", mean_share, folded[:, :, 1:]) * step[:, None, :]
-    by_condition = np.empty_like(by_consequent)
-    for k in range(rules.n_outputs):
-        outputs = points @ folded[:, k, 1:].T + folded[:, k, 0]
-        pull = share * (outputs - (share * outputs).sum(axis=1, keepdims=True))
-        slope = _condition_slope(rules, points, pull).reshape(len(weights), len(rows), -1)
-        by_condition[:, k] = np.einsum("t,tnm->nm", weights, slope) * step
-    return Attribution(by_condition, by_consequent)
-
-
-def _condition_slope(rules: RuleBase, points: FloatArray, pull: FloatArray) -> FloatArray:
-    """Return the sum over rules of pull times the gradient of the log firing level."""
     precision = 1.0 / rules.widths**2
-    inputs = rules.antecedent_inputs(points)
-    slope = pull @ (rules.centers * precision) - (pull @ precision) * inputs
+    start = rules.antecedent_inputs(baseline[None])
+    step = rules.antecedent_inputs(rows) - start
+    away = (start - rules.centers) * precision
+    distance = ((start - rules.centers) * away).sum(axis=1)
+    t = places[:, None, None]
+    share = softmax(-0.5 * (distance + t * (2 * step @ away.T + t * (step**2 @ precision.T))), axis=2)
+    mean_share = np.einsum("t,tnr->nr", weights, share)
+    by_consequent = np.einsum("nr,rom->nom", mean_share, rules.fold_consequents().consequents[:, :, 1:])
+    by_condition = np.empty_like(by_consequent)
+    first, last = rules.rule_outputs(baseline[None]), rules.rule_outputs(rows)
+    for k in range(rules.n_outputs):
+        outputs = first[:, :, k] + t * (last - first)[:, :, k]
+        pull = share * (outputs - (share * outputs).sum(axis=2, keepdims=True))
+        total, by_place = (np.einsum("t,tnr->nr", w, pull) for w in (weights, weights * places))
+        by_condition[:, k] = _fold_slope(rules, -(total @ away) - step * (by_place @ precision))
+    change = (rows - baseline)[:, None, :]
+    return Attribution(by_condition * change, by_consequent * change)
+
+
+def _fold_slope(rules: RuleBase, slope: FloatArray) -> FloatArray:
+    """Return slopes on the features alone, given those on the inputs of the conditions."""
     if rules.antecedent_projection is None:
         return slope
     n_projected = rules.antecedent_projection.shape[1]
