@@ -145,7 +145,7 @@ class RuleBase:
 
     def _evaluate(self, X: ArrayLike, n_threads: int = 1, with_share: bool = False) -> tuple[FloatArray, FloatArray]:
         rows = self.check_rows(X)
-        origin = _choose_origin(self.centers[:, -self.n_features :], self.widths[:, -self.n_features :])
+        origin = choose_origin(self.centers[:, -self.n_features :], self.widths[:, -self.n_features :])
         theta, shape = pack(self.rescale(-origin, np.ones_like(origin), np.zeros(1), np.ones(1)))
         prediction = np.empty((len(rows), self.n_outputs))
         share = np.empty((len(rows) if with_share else 0, self.n_rules))
@@ -288,7 +288,7 @@ def unpack(theta: FloatArray, rules: RuleBase) -> RuleBase:
 # -- parts of RuleBase -------------------------------------------------------------------------------------------------
 
 
-def _choose_origin(centers: FloatArray, widths: FloatArray) -> FloatArray:
+def choose_origin(centers: FloatArray, widths: FloatArray) -> FloatArray:
     """Return the point that rows are predicted relative to, since many widths away from zero digits would be lost.
 
     It is the center of smallest modulus of each input, so that rules which lie far away have no say in it, and zero

@@ -188,7 +188,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         X = _check_table(X, min_rows=0)
         matrix = np.empty((len(X), sum(len(column.inputs) for column in self.columns_)))
         start = 0
-        for column, values in zip(self.columns_, self._pick(X), strict=True):
+        for column, values in zip(self.columns_, self.pick_columns(X), strict=True):
             stop = start + len(column.inputs)
             if stop > start:
                 self._encode(read_cells(values, column.name), column, matrix[:, start:stop])
@@ -217,7 +217,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "columns_")
         X = _check_table(X, min_rows=0)
-        read = [read_cells(values, column.name) for column, values in zip(self.columns_, self._pick(X), strict=True)]
+        read = [
+            read_cells(values, column.name) for column, values in zip(self.columns_, self.pick_columns(X), strict=True)
+        ]
         shown = [_show_cells(cells, column) for column, cells in zip(self.columns_, read, strict=True)]
         return [list(row) for row in zip(*shown, strict=True)]
 
@@ -255,7 +257,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.columns_ = columns
         self._told: set[str] = set()
 
-    def _pick(self, X: Table) -> list[Any]:
+    def pick_columns(self, X: Table) -> list[Any]:
         """Return the columns of training, by name if there are names, else by place."""
         names = getattr(self, "feature_names_in_", None)
         given = list(X.columns) if _is_frame(X) else []

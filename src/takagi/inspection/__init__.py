@@ -9,9 +9,11 @@ from takagi.inspection._plot import (
     ResponseDisplay,
     RuleGridDisplay,
     ShareDisplay,
+    SimplificationDisplay,
     WaterfallDisplay,
 )
 from takagi.inspection._rules import export_text, rule_table
+from takagi.inspection._simplify import Simplification, simplify
 
 __all__ = [
     "HistoryDisplay",
@@ -21,10 +23,13 @@ __all__ = [
     "ResponseDisplay",
     "RuleGridDisplay",
     "ShareDisplay",
+    "Simplification",
+    "SimplificationDisplay",
     "WaterfallDisplay",
     "explain_local",
     "export_text",
     "feature_importance",
     "rule_importance",
     "rule_table",
+    "simplify",
 ]

@@ -6,6 +6,7 @@ from takagi.inspection._plot._importance import ImportanceDisplay
 from takagi.inspection._plot._membership import MembershipDisplay
 from takagi.inspection._plot._response import ResponseDisplay
 from takagi.inspection._plot._share import ShareDisplay
+from takagi.inspection._plot._simplification import SimplificationDisplay
 from takagi.inspection._plot._waterfall import WaterfallDisplay
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "ResponseDisplay",
     "RuleGridDisplay",
     "ShareDisplay",
+    "SimplificationDisplay",
     "WaterfallDisplay",
 ]
