@@ -1,0 +1,110 @@
+"""How well the rules fit: scores beside simple models, residuals, and the course of training."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import RidgeCV
+from sklearn.metrics import r2_score, root_mean_squared_error
+from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from takagi._typing import FloatArray
+from takagi._wording import name_outputs
+from takagi.report._table import spread_rows
+from takagi.rulebase import RuleBase
+
+_N_FOLDS = 5
+_MOST_RIDGE_ROWS = 20_000
+_MOST_POINTS = 800
+_MOST_ITERATIONS = 300
+
+
+def score_outputs(
+    rules: RuleBase, rows: FloatArray, target: FloatArray, prediction: FloatArray, random_state: Any
+) -> list[dict[str, Any]]:
+    """Return RMSE and R2 of the rules, of ridge regression and of the mean, for each output."""
+    ridge_target, ridge = _predict_ridge(rows, target, random_state)
+    scores = []
+    for k, name in enumerate(name_outputs(rules)):
+        actual = target[:, k]
+        rivals = [_score("These rules", actual, prediction[:, k])]
+        if ridge is not None:
+            rivals.append(_score("Ridge regression", ridge_target[:, k], ridge[:, k]))
+        rivals.append(_score("The mean", actual, np.full(len(actual), actual.mean())))
+        scores.append({"output": name, "scores": rivals})
+    return scores
+
+
+def _predict_ridge(rows: FloatArray, target: FloatArray, random_state: Any) -> tuple[FloatArray, FloatArray | None]:
+    """Return targets and ridge's predictions for them, each from the other folds; None if rows are too few."""
+    every = max(1, len(rows) // _MOST_RIDGE_ROWS)
+    rows, target = rows[::every], target[::every]
+    if len(rows) < 2 * _N_FOLDS:
+        return target, None
+    rows, peak = rows / _find_peak(rows), _find_peak(target)
+    ridge = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 4, 15)))
+    folds = KFold(_N_FOLDS, shuffle=True, random_state=random_state)
+    return target, peak * cross_val_predict(ridge, rows, target / peak, cv=folds).reshape(target.shape)
+
+
+def _find_peak(values: FloatArray) -> FloatArray:
+    """Return the largest modulus of each column, 1 if it is 0; what is divided by it can be squared."""
+    peak = np.abs(values).max(axis=0)
+    return np.where(peak > 0, peak, 1.0)
+
+
+def _score(who: str, actual: FloatArray, predicted: FloatArray) -> dict[str, Any]:
+    has_spread = len(actual) > 1 and np.ptp(actual) > 0
+    peak = _find_peak(np.r_[actual, predicted][:, None])
+    actual, predicted = actual / peak, predicted / peak
+    return {
+        "who": who,
+        "rmse": peak[0] * root_mean_squared_error(actual, predicted),
+        "r2": r2_score(actual, predicted) if has_spread else None,
+    }
+
+
+def find_residuals(target: FloatArray, prediction: FloatArray) -> list[dict[str, Any]]:
+    """Return for each output some points, actual and predicted, and the histogram of actual less predicted."""
+    index = spread_rows(len(target), _MOST_POINTS)
+    found = []
+    for k in range(target.shape[1]):
+        residual = target[:, k] - prediction[:, k]
+        reach = float(np.abs(residual).max()) or 1.0
+        found.append(
+            {
+                "actual": [_round(value) for value in target[index, k]],
+                "predicted": [_round(value) for value in prediction[index, k]],
+                "reach": reach,
+                "counts": np.histogram(residual, bins=31, range=(-reach, reach))[0],
+                "within": [np.quantile(np.abs(residual), part) for part in (0.5, 0.9)],
+            }
+        )
+    return found
+
+
+def summarize_history(regressor: Any) -> dict[str, Any] | None:
+    """Return the errors along training, at most 300 points of each curve; None if there was no training."""
+    history = getattr(regressor, "history_", None)
+    if not history or not len(history["val_rmse"]):
+        return None
+    n_iter = len(history["val_rmse"])
+    edges = np.unique(np.linspace(0, n_iter, min(n_iter, _MOST_ITERATIONS) + 1).astype(np.intp))
+    best = int(regressor.best_iter_)
+    return {
+        "iterations": edges[1:],
+        "n_iter": n_iter,
+        **{name: [_round(v) for v in _average(values, edges)] for name, values in history.items()},
+        "best_iter": best,
+        "best_rmse": history["val_rmse"][best - 1] if best else None,
+        "stopped": str(regressor.stopped_),
+    }
+
+
+def _average(values: FloatArray, edges: np.ndarray) -> FloatArray:
+    return np.add.reduceat(values, edges[:-1]) / np.diff(edges)
+
+
+def _round(value: float) -> float:
+    return float(f"{value:.6g}")

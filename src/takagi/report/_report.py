@@ -1,0 +1,125 @@
+"""The report: a model and data in, a page out."""
+
+import html
+from pathlib import Path
+from typing import Any
+
+from takagi._files import write_whole
+from takagi._text import format_number
+from takagi._typing import Table
+from takagi.report._render import render_page
+from takagi.report._summarize import Options, summarize
+
+_FRAME_HEIGHT = 820  # pixels in a notebook
+
+
+class ModelReport:
+    """A page about a fitted model: its rules, its score, what matters, and what would happen if.
+
+    The page is one file below 2 MB that needs no network. It carries the rules and some rows of X, and predicts by
+    itself: in its what-if panel a slider or choice per column changes the prediction, the rules that fire and the
+    contributions at once. In a notebook the report shows itself.
+
+    Parameters
+    ----------
+    model : TSKRegressor, Pipeline or RuleBase
+        A fitted model.
+    X : array or data frame of shape (n_rows, n_columns)
+        Data to score and describe the model with, best rows that it was not trained on.
+    y : array of shape (n_rows,) or (n_rows, n_outputs)
+        Their targets.
+    title : str, optional
+        The page's title; it names the outputs by default.
+    simplify : bool, default=True
+        Whether to look for smaller rule bases and show what they cost.
+    row : int, default=0
+        The row of X that the what-if panel starts at; a negative one counts from the end.
+    max_rows : int, default=100
+        Most rows of X that the page carries for its what-if panel.
+    random_state : int, RandomState instance or None, default=0
+        For the permutations behind the importance, and the folds of ridge regression.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from takagi import TSKRegressor
+    >>> from takagi.report import ModelReport
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> X, y = X[["bmi", "bp"]], y.rename("progression")
+    >>> model = TSKRegressor(n_rules=2, max_iter=500, random_state=0).fit(X[:300], y[:300])
+    >>> report = ModelReport(model, X[300:], y[300:], simplify=False)
+    >>> report  # doctest: +ELLIPSIS
+    ModelReport('Model report: progression', 2 rules, 142 rows, RMSE ...)
+    >>> page = report.to_html()
+    >>> len(page.encode()) < 2_000_000
+    True
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        X: Table,
+        y: Table,
+        *,
+        title: str | None = None,
+        simplify: bool = True,
+        row: int = 0,
+        max_rows: int = 100,
+        random_state: Any = 0,
+    ) -> None:
+        options = Options(title=title, simplify=simplify, row=row, max_rows=max_rows, random_state=random_state)
+        self._summary = summarize(model, X, y, options)
+        self._page: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the page tells, as plain values.
+
+        Returns
+        -------
+        dict
+        """
+        return self._summary
+
+    def to_html(self) -> str:
+        """Return the page.
+
+        Returns
+        -------
+        str
+        """
+        if self._page is None:
+            self._page = render_page(self._summary)
+        return self._page
+
+    def write_html(self, path: str | Path) -> Path:
+        """Write the page to a file, which is seen whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file; one that is there is replaced.
+
+        Returns
+        -------
+        Path
+        """
+        path = Path(path)
+        if not path.parent.is_dir():
+            raise FileNotFoundError(f"The folder {path.parent} does not exist; make it first.")
+        return write_whole(path, self.to_html().encode())
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame of its own, so that neither styles nor scripts reach the notebook."""
+        return (
+            f'<iframe title="{html.escape(self._summary["title"])}" sandbox="allow-scripts" '
+            f'srcdoc="{html.escape(self.to_html())}" '
+            f'style="width: 100%; height: {_FRAME_HEIGHT}px; border: 0; resize: vertical"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        summary = self._summary
+        errors = ", ".join(format_number(score["scores"][0]["rmse"]) for score in summary["scores"])
+        return (
+            f"ModelReport({summary['title']!r}, {summary['n_rules']} rules, {summary['data']['n_rows']} rows, "
+            f"RMSE {errors})"
+        )

@@ -1,0 +1,218 @@
+"""A model and data summarised as plain values: all that the page tells."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from takagi._model import OpenModel, open_model
+from takagi._typing import FloatArray, IntArray, Table
+from takagi._validation import reject_bad_target
+from takagi._wording import describe_projections, name_outputs, read_rules
+from takagi.export import rules_to_dict
+from takagi.inspection import feature_importance, rule_importance
+from takagi.report._fit import find_residuals, score_outputs, summarize_history
+from takagi.report._simplification import summarize_simplification
+from takagi.report._table import describe_columns, pick_rows, spread_rows, take_rows
+from takagi.rulebase import RuleBase, choose_origin
+
+_MOST_ROWS = 2_000  # that rules are left out for, and columns are shuffled in
+_LEAST_ROWS = 50
+_MOST_WORK = 2e9  # products of rows, rules and features, in all predictions for shuffled columns
+_MOST_CELLS = 1_000  # conditions in the table of rules
+_MOST_COLUMNS = 40  # in a rule's text
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the caller may choose."""
+
+    title: str | None = None
+    simplify: bool = True
+    row: int = 0
+    max_rows: int = 100
+    random_state: Any = 0
+
+
+def summarize(model: Any, X: Table, y: Table, options: Options) -> dict[str, Any]:
+    """Return what a report tells of a model, as a dict of plain values."""
+    opened = open_model(model)
+    rows = opened.encode(X)
+    target = _check_targets(y, rows, opened.rules.n_outputs)
+    start = _check_options(options, len(rows))
+    if opened.rules.profile is None:
+        opened = replace(opened, rules=replace(opened.rules, profile=opened.profile(X)))
+    rules = opened.rules
+    prediction = rules.predict(rows).reshape(target.shape)
+    importance = [_rank_features(model, opened, X, y, k, options) for k in range(rules.n_outputs)]
+    order = _order_columns(importance, target)
+    return _make_plain(
+        {
+            "title": options.title or f"Model report: {', '.join(name_outputs(rules))}",
+            "outputs": name_outputs(rules),
+            "n_rules": rules.n_rules,
+            "data": {
+                "n_rows": len(rows),
+                "n_columns": len(opened.columns),
+                "columns": describe_columns(opened, X, rows),
+            },
+            "scores": score_outputs(rules, rows, target, prediction, options.random_state),
+            "order": order,
+            "rules": _list_rules(model, opened, X, y, order),
+            "projections": describe_projections(rules),
+            "importance": importance,
+            "residuals": find_residuals(target, prediction),
+            "history": summarize_history(opened.regressor),
+            "simplification": summarize_simplification(model, opened, X, y) if options.simplify else None,
+            "model": _list_model(rules),
+            "rows": pick_rows(opened, rows, target, start, options.max_rows),
+        }
+    )
+
+
+# -- checks ------------------------------------------------------------------------------------------------------------
+
+
+def _check_targets(y: Table, rows: FloatArray, n_outputs: int) -> FloatArray:
+    if not len(rows):
+        raise ValueError("X must have at least one row, got none.")
+    reject_bad_target(y, "y")
+    target = np.asarray(y, dtype=float)
+    if target.ndim not in (1, 2) or target.size != len(rows) * n_outputs or len(target) != len(rows):
+        expected = f"({len(rows)},)" if n_outputs == 1 else f"({len(rows)}, {n_outputs})"
+        raise ValueError(f"y must have shape {expected}, a target for each row of X, got {target.shape}.")
+    return target.reshape(len(rows), n_outputs)
+
+
+def _check_options(options: Options, n_rows: int) -> int:
+    """Return the row to start at."""
+    if not -n_rows <= options.row < n_rows:
+        raise ValueError(f"row must be a row of X, {-n_rows} to {n_rows - 1}, got {options.row}.")
+    if options.max_rows < 1:
+        raise ValueError(f"max_rows must be at least 1, got {options.max_rows}.")
+    return options.row % n_rows
+
+
+# -- what matters ------------------------------------------------------------------------------------------------------
+
+
+def _rank_features(
+    model: Any, opened: OpenModel, X: Table, y: Table, k: int, options: Options
+) -> dict[str, list[float]]:
+    """Return the importance of each column for one output, on so many rows that it does not take long.
+
+    Where even few rows would take long, columns are not shuffled.
+    """
+    n_rows, n_columns = len(y), len(opened.columns)
+    work = opened.rules.n_rules * opened.rules.n_features * n_columns
+    n_repeats = 5 if 5 * work * min(n_rows, _MOST_ROWS) <= _MOST_WORK else 1
+    index = spread_rows(n_rows, int(np.clip(_MOST_WORK / (n_repeats * work), _LEAST_ROWS, _MOST_ROWS)))
+    is_long = _LEAST_ROWS * work > 5 * _MOST_WORK
+    table = feature_importance(
+        model,
+        take_rows(X, index),
+        None if is_long else take_rows(y, index),
+        output=k,
+        n_repeats=n_repeats,
+        random_state=options.random_state,
+    ).set_index("feature")
+    table = table.reindex([column.name for column in opened.columns])
+    table = table if "permutation" in table else table.assign(permutation=None)
+    return {name: table[name].tolist() for name in ("overall", "conditions", "consequents", "permutation")}
+
+
+def _order_columns(importance: list[dict[str, list[float]]], target: FloatArray) -> IntArray:
+    """Return the columns, those first that matter most to any output."""
+    scale = target.std(axis=0)
+    overall = [np.array(part["overall"]) / (s or 1.0) for part, s in zip(importance, scale, strict=True)]
+    return np.argsort(-np.max(overall, axis=0), kind="stable")
+
+
+# -- the rules ---------------------------------------------------------------------------------------------------------
+
+
+def _list_rules(model: Any, opened: OpenModel, X: Table, y: Table, order: IntArray) -> dict[str, Any]:
+    """Return the rules in words, what matters most first, each with its share and the loss without it."""
+    index = spread_rows(len(y), _MOST_ROWS)
+    table = rule_importance(model, take_rows(X, index), take_rows(y, index)).set_index("rule")
+    shown = order[: int(np.clip(_MOST_CELLS // opened.rules.n_rules, 8, _MOST_COLUMNS))]
+    arranged = _arrange_columns(opened, shown)
+    return {
+        "n_columns": len(shown),
+        "list": [
+            {
+                "number": reading.number,
+                "share": reading.share,
+                "loss": table["loss"][reading.number],
+                "conditions": [
+                    {"column": c.column, "word": c.word, "detail": _find_detail(c.column, c.word, c.text)}
+                    for c in reading.conditions
+                ],
+                "formulas": reading.formulas,
+            }
+            for reading in read_rules(arranged.rules, arranged.rules.profile, arranged.columns)
+        ],
+    }
+
+
+def _arrange_columns(opened: OpenModel, shown: IntArray) -> OpenModel:
+    """Return the rules on some columns only, in the given order."""
+    rules, profile = opened.rules, opened.rules.profile
+    assert profile is not None
+    kept = np.concatenate([opened.inputs_of(int(c)) for c in shown]).astype(np.intp)
+    n_a, n_c = rules.centers.shape[1] - rules.n_features, rules.consequents.shape[2] - 1 - rules.n_features
+    conditions = np.r_[np.arange(n_a), n_a + kept]
+    weights = np.r_[np.arange(1 + n_c), 1 + n_c + kept]
+    names = None if rules.feature_names is None else tuple(rules.feature_names[m] for m in kept)
+    arranged = RuleBase(
+        centers=rules.centers[:, conditions],
+        widths=rules.widths[:, conditions],
+        consequents=rules.consequents[:, :, weights],
+        antecedent_projection=_keep_features(rules.antecedent_projection, kept),
+        consequent_projection=_keep_features(rules.consequent_projection, kept),
+        tied_projection=rules.tied_projection,
+        sets=None if rules.sets is None else rules.sets[:, conditions],
+        feature_names=names or tuple(f"x{m}" for m in kept),
+        output_names=rules.output_names,
+        profile=replace(profile, mean=profile.mean[kept], quantiles=profile.quantiles[:, kept]),
+    )
+    return replace(opened, rules=arranged, columns=tuple(opened.columns[c] for c in shown))
+
+
+def _keep_features(projection: FloatArray | None, kept: IntArray) -> FloatArray | None:
+    return None if projection is None else projection[np.r_[0, 1 + kept]]
+
+
+def _find_detail(column: str, word: str, text: str) -> str:
+    """Return what a condition's text says beside its word: the center and the width."""
+    rest = text.removeprefix(f"{column} is ").removeprefix(word).strip()
+    return rest.strip("()").removeprefix("about ").replace("+-", "±")
+
+
+def _list_model(rules: RuleBase) -> dict[str, Any]:
+    """Return the numbers that the page predicts with; the schema of the arrays is that of the export as JSON.
+
+    They are for inputs less the origin, which is 0 unless the data are so far away from 0 that digits would be lost.
+    """
+    origin = choose_origin(rules.centers[:, -rules.n_features :], rules.widths[:, -rules.n_features :])
+    content = rules_to_dict(rules.rescale(-origin, np.ones_like(origin), np.zeros(1), np.ones(1)))
+    profile = content["profile"]
+    return {"origin": origin, "rules": content["rules"], "mean": profile["mean"], "share": profile["share"]}
+
+
+# -- plain values ------------------------------------------------------------------------------------------------------
+
+
+def _make_plain(value: Any) -> Any:
+    """Return a value made of dicts, lists, text, booleans, whole numbers and finite floats; other numbers are None."""
+    if isinstance(value, dict):
+        return {key: _make_plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return _make_plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [_make_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return _make_plain(value.item())
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    return value

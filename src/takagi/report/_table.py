@@ -1,0 +1,125 @@
+"""The table in brief: what each column is, how its values are spread, and some of its rows."""
+
+from typing import Any
+
+import numpy as np
+
+from takagi._cells import read_cells
+from takagi._model import OpenModel
+from takagi._typing import BoolArray, FloatArray, IntArray, Table
+from takagi.table import Column
+
+_N_BINS = 24
+_MOST_CELLS = 10_000  # that the rows in the page may have
+
+
+def describe_columns(opened: OpenModel, X: Table, rows: FloatArray) -> list[dict[str, Any]]:
+    """Return what is to be said of each column of the user's table."""
+    missing = _find_missing(opened, X, len(rows))
+    profile = opened.rules.profile
+    assert profile is not None
+    described = []
+    for c, column in enumerate(opened.columns):
+        inputs = opened.inputs_of(c)
+        described.append(
+            {
+                "name": column.name,
+                "kind": column.kind if len(inputs) else "unused",
+                "levels": column.levels,
+                "fill": column.fill,
+                "has_missing": column.has_missing,
+                "n_missing": int(missing[c].sum()),
+                "mean": profile.mean[inputs],
+                **_count_values(column, rows[:, inputs], missing[c], profile.quantiles[[0, -1]][:, inputs[:1]].ravel()),
+            }
+        )
+    return described
+
+
+def _find_missing(opened: OpenModel, X: Table, n_rows: int) -> list[BoolArray]:
+    """Return which cells of each column are empty."""
+    if opened.encoder is None:
+        return [np.zeros(n_rows, dtype=bool) for _ in opened.columns]
+    table = X if hasattr(X, "columns") else np.asarray(X, dtype=object)
+    cells = [
+        read_cells(values, column.name)
+        for column, values in zip(opened.columns, opened.encoder.pick_columns(table), strict=True)
+    ]
+    return [np.isnan(c.numbers) if c.numbers is not None else np.asarray(c.codes) < 0 for c in cells]
+
+
+def _count_values(column: Column, values: FloatArray, missing: BoolArray, training: FloatArray) -> dict[str, Any]:
+    """Return how often each choice occurs, or the range of numbers and their histogram.
+
+    `low` and `high` bound the training rows; `span` bounds these and the rows of X, and the histogram is over it.
+    """
+    if not len(training):
+        return {}
+    if column.kind == "category":
+        counts = values.sum(axis=0).astype(int).tolist()
+        return {"counts": counts, "n_others": len(values) - sum(counts)}
+    present = values[~missing, 0]
+    if column.kind == "boolean":
+        n_true = int(present.sum())
+        return {"counts": [len(present) - n_true, n_true]}
+    every = np.r_[present, training]
+    low, high = every.min(), every.max()
+    is_whole = bool((every == np.round(every)).all())
+    n_bins = int(high - low) + 1 if is_whole and high - low < _N_BINS else _N_BINS
+    return {
+        "low": training[0],
+        "high": training[1],
+        "span": [low, high],
+        "average": present.mean() if len(present) else None,
+        "is_whole": is_whole,
+        "counts": np.histogram(present, bins=n_bins, range=(low, high))[0],
+    }
+
+
+# -- rows --------------------------------------------------------------------------------------------------------------
+
+
+def spread_rows(n_rows: int, most: int) -> IntArray:
+    """Return at most so many row numbers, evenly spread.
+
+    >>> spread_rows(9, 3).tolist(), spread_rows(2, 3).tolist()
+    ([0, 4, 8], [0, 1])
+    """
+    return np.linspace(0, n_rows - 1, min(n_rows, most)).astype(np.intp)
+
+
+def take_rows(table: Table, index: IntArray) -> Table:
+    """Return some rows of a frame, a series or an array."""
+    if hasattr(table, "iloc"):
+        return table.iloc[index]
+    if hasattr(table, "columns") or hasattr(table, "to_numpy"):
+        return table[index.tolist()]
+    return table[index] if hasattr(table, "shape") else [table[i] for i in index]
+
+
+def pick_rows(opened: OpenModel, rows: FloatArray, target: FloatArray, start: int, most: int) -> dict[str, Any]:
+    """Return rows for the page, evenly spread and with the one to start at.
+
+    A cell is a number, the index of a level (-1 for none of them), 0 or 1, or None where the value is missing.
+    """
+    most = max(1, min(most, _MOST_CELLS // len(opened.columns)))
+    index = np.union1d(spread_rows(len(rows), most), [start])
+    if len(index) > most:
+        index = np.delete(index, np.flatnonzero(index != start)[-1])
+    columns = [_read_back(column, rows[np.ix_(index, opened.inputs_of(c))]) for c, column in enumerate(opened.columns)]
+    return {
+        "start": int(np.flatnonzero(index == start)[0]),
+        "numbers": index,
+        "cells": [list(row) for row in zip(*columns, strict=True)],
+        "targets": target[index],
+    }
+
+
+def _read_back(column: Column, inputs: FloatArray) -> list[float | int | None]:
+    """Return the cells that made some inputs."""
+    if not column.inputs:
+        return [None] * len(inputs)
+    if column.kind == "category":
+        return np.where(inputs.any(axis=1), inputs.argmax(axis=1), -1).tolist()
+    is_missing = inputs[:, 1] == 1 if column.has_missing else np.zeros(len(inputs), dtype=bool)
+    return [None if hole else value for value, hole in zip(inputs[:, 0].tolist(), is_missing, strict=True)]

@@ -1,0 +1,196 @@
+// The what-if panel: a control for each column, and what the rules say of the row that the controls make.
+
+const MOST_SHOWN = 8; // contributions, and rules that fire
+const LEAST_SHARE = 0.005;
+
+class Panel {
+  constructor(report, model) {
+    Object.assign(this, { report, model, columns: report.data.columns, controls: new Map(), output: 0 });
+    this.shown = report.order.filter((c) => this.columns[c].kind !== "unused");
+    this.base = evaluate(model, model.mean).prediction;
+    this.rules = makeRuleRows(model.nRules, this.part("rules"));
+    this.goTo(report.rows.start);
+    showList(this.part("controls"), this.shown.map((c) => this.columns[c].name), (i) => this.addControl(this.shown[i]),
+      "the what-if panel");
+    this.listRows();
+  }
+
+  part(name) {
+    return document.getElementById(`what-if-${name}`);
+  }
+
+  addControl(c) {
+    const control = makeControl(this.columns[c], c, (cell, isSettled) => {
+      this.cells[c] = cell;
+      this.update(isSettled);
+    });
+    control.show(this.cells[c]);
+    this.controls.set(c, control);
+    return control.node;
+  }
+
+  // -- which row ------------------------------------------------------------------------------------------------------
+
+  listRows() {
+    const { numbers } = this.report.rows;
+    const select = this.part("row");
+    select.append(make("option", { value: -1 }, "the average training row"));
+    select.append(...numbers.map((number, i) => make("option", { value: i }, `row ${number}`)));
+    select.value = this.row;
+    select.addEventListener("change", () => this.goTo(Number(select.value)));
+    this.part("back").addEventListener("click", () => this.goTo(Math.max(-1, this.row - 1)));
+    this.part("next").addEventListener("click", () => this.goTo(Math.min(numbers.length - 1, this.row + 1)));
+    this.part("reset").addEventListener("click", () => this.goTo(this.row));
+  }
+
+  // Puts all controls at a row of the data, or at the average row (-1).
+  goTo(row) {
+    this.row = row;
+    this.part("row").value = row;
+    this.start = row < 0 ? this.columns.map(() => AVERAGE) : this.report.rows.cells[row];
+    this.setCells(this.start);
+  }
+
+  setCells(cells) {
+    this.cells = [...cells];
+    this.controls.forEach((control, c) => control.show(this.cells[c]));
+    this.update(true);
+  }
+
+  setOutput(k) {
+    this.output = k;
+    this.update(true);
+  }
+
+  // -- what the rules say ---------------------------------------------------------------------------------------------
+
+  update(isSettled) {
+    const k = this.output;
+    const x = encodeRow(this.model, this.cells);
+    const features = attribute(this.model, x, this.model.mean, k);
+    Object.assign(this, evaluate(this.model, x));
+    this.byCondition = this.addUp(features.byCondition);
+    this.byConsequent = this.addUp(features.byConsequent);
+    if (isSettled || !this.layout) this.layout = this.lay();
+    const name = this.report.outputs[k];
+    this.part("name").textContent = name;
+    this.part("prediction").textContent = this.write(this.prediction[k]);
+    this.part("prediction").dataset.value = String(this.prediction[k]);
+    this.part("start").textContent = this.describeStart();
+    this.showContributions();
+    this.rules.show(this.share, this.layout.rules, (r) => this.write(this.outputs[r * this.model.nOutputs + k]));
+    this.announce(`${name}: ${this.write(this.prediction[k])}`);
+  }
+
+  // Tells screen readers the prediction when it has come to rest.
+  announce(text) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => { this.part("live").textContent = text; }, 500);
+  }
+
+  // Adds up what belongs to the inputs of one column.
+  addUp(values) {
+    const { starts } = this.model;
+    return this.columns.map((_, c) => sum(values.slice(starts[c], starts[c + 1])));
+  }
+
+  // Writes an amount of the output, to about a hundredth of its spread.
+  write(value) {
+    const spread = this.report.scores[this.output].scores.at(-1).rmse || Math.abs(this.base[this.output]) || 1;
+    return formatToStep(value, 10 ** Math.floor(Math.log10(spread)) / 100);
+  }
+
+  // The order of the bars and their scale, which stay while a slider is being dragged.
+  lay() {
+    const totals = this.byCondition.map((value, c) => Math.abs(value + this.byConsequent[c]));
+    const order = (values, list) => [...list].sort((a, b) => values[b] - values[a]);
+    return {
+      columns: order(totals, this.shown).slice(0, MOST_SHOWN),
+      rules: order(this.share, this.share.keys()),
+      range: [0, 0],
+    };
+  }
+
+  describeStart() {
+    const isChanged = this.cells.some((cell, c) => !Object.is(cell, this.start[c]));
+    if (this.row < 0) return isChanged ? "started from the average training row" : "the average training row";
+    const actual = `actual ${this.write(this.report.rows.targets[this.row][this.output])}`;
+    const before = evaluate(this.model, encodeRow(this.model, this.start)).prediction[this.output];
+    const name = `row ${this.report.rows.numbers[this.row]}`;
+    return isChanged ? `${name}: predicted ${this.write(before)}, ${actual}` : `${name}: ${actual}`;
+  }
+
+  showContributions() {
+    const { layout, byCondition, byConsequent, columns } = this;
+    const write = (value) => this.write(value);
+    const rows = layout.columns.map((c) =>
+      [columns[c].name, describeCell(columns[c], this.cells[c]), byCondition[c], byConsequent[c]]);
+    const others = this.shown.filter((c) => !layout.columns.includes(c));
+    const add = (values) => sum(others.map((c) => values[c]));
+    if (others.length) rows.push([`${others.length} other columns`, "", add(byCondition), add(byConsequent)]);
+    const amounts = rows.flatMap(([, , a, b]) => [a, b, a + b]);
+    layout.range = [Math.min(layout.range[0], ...amounts), Math.max(layout.range[1], ...amounts)];
+    const table = this.part("contributions").tBodies[0];
+    table.replaceChildren(...rows.map((row) => makeContribution(...row, layout.range, write)));
+    const [base, change] = [this.base[this.output], this.prediction[this.output] - this.base[this.output]];
+    this.part("sum").textContent =
+      `${write(base)} ${change < 0 ? "−" : "+"} ${write(Math.abs(change))} = ${write(base + change)}`;
+  }
+}
+
+function makeContribution(name, value, byCondition, byConsequent, [low, high], write) {
+  const place = (amount) => (100 * (amount - low)) / (high - low || 1);
+  const bar = (amount, kind) => {
+    const [from, to] = [place(Math.min(0, amount)), place(Math.max(0, amount))];
+    const style = `left: ${from.toFixed(2)}%; width: ${(to - from).toFixed(2)}%`;
+    return make("span", { class: `bar ${kind} ${amount < 0 ? "is-minus" : "is-plus"}`, style });
+  };
+  const total = byCondition + byConsequent;
+  const detail = `by conditions ${signed(write(byCondition))}, by consequents ${signed(write(byConsequent))}`;
+  const zero = make("span", { class: "zero", style: `left: ${place(0).toFixed(2)}%` });
+  return make("tr", { title: detail },
+    make("th", { scope: "row" }, make("bdi", {}, name), " ", make("bdi", { class: "quiet" }, value)),
+    make("td", { "aria-hidden": "true" }, make("span", { class: "bars" },
+      bar(total, "total"), bar(byCondition, "condition"), bar(byConsequent, "consequent"), zero)),
+    make("td", { class: "number" }, signed(write(total)), make("span", { class: "unseen" }, `, ${detail}`)));
+}
+
+// -- rules that fire --------------------------------------------------------------------------------------------------
+
+const ruleColor = (r) => `var(--rule-${r < 8 ? r + 1 : "other"})`;
+
+// A line for each rule, which opens to show its text as in the table of rules.
+function makeRuleRow(r) {
+  const text = document.getElementById(`rule-${r + 1}`);
+  const copy = (kind) => {
+    const nodes = [...text.querySelector(`.${kind}`).childNodes].map((node) => node.cloneNode(true));
+    return make("div", { class: kind }, ...nodes);
+  };
+  const bar = make("span", { class: "bar", style: `background: ${ruleColor(r)}` });
+  const share = make("span", { class: "number" });
+  const says = make("span", { class: "number" });
+  const summary = make("summary", {},
+    make("span", { class: "which" }, `Rule ${r + 1}`), make("span", { class: "bars" }, bar), share, says);
+  return { bar, share, says, node: make("details", { class: "fired" }, summary, copy("if"), copy("then")) };
+}
+
+function makeRuleRows(nRules, host) {
+  const rows = Array.from({ length: nRules }, (_, r) => makeRuleRow(r));
+  const rest = make("p", { class: "quiet" });
+  const show = (share, order, writeOutput) => {
+    order.forEach((r, place) => {
+      const row = rows[r];
+      row.bar.style.width = `${(100 * share[r]).toFixed(2)}%`;
+      row.share.textContent = formatShare(share[r]);
+      row.says.textContent = `says ${writeOutput(r)}`;
+      row.node.hidden = place >= MOST_SHOWN || (share[r] < LEAST_SHARE && !row.node.open);
+    });
+    const hidden = order.filter((r) => rows[r].node.hidden);
+    const part = formatShare(sum(hidden.map((r) => share[r])));
+    const others = hidden.length === 1 ? "1 other rule" : `${hidden.length} other rules`;
+    rest.textContent = hidden.length ? `${others}: ${part} in all` : "";
+    const isMoved = order.some((r, place) => host.children[place] !== rows[r].node);
+    if (isMoved) host.replaceChildren(...order.map((r) => rows[r].node), rest);
+  };
+  return { show };
+}
