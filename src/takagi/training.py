@@ -40,8 +40,8 @@ class TrainConfig:
     l2 : float, default=0.05
         The paper's lambda, on all consequent weights but the bias.
     smoothness : float, default=0
-        Penalty on narrow sets: half of it times the sum of ``1 / widths**2`` is added to the loss of a batch. Not in the
-        paper.
+        Penalty on narrow sets: half of it times the sum of ``1 / widths**2`` is added to the loss of a batch. Not in
+        the paper.
     batch_size : int, default=64
     max_iter : int, default=1000
     schedule : {"constant", "cosine"}, default="constant"
