@@ -27,8 +27,8 @@ def reject_text(X: Any) -> None:
     text = [str(name) for k, (name, dtype) in enumerate(zip(columns, dtypes, strict=True)) if _is_text(X, k, dtype)]
     if text:
         raise ValueError(
-            f"X must be numbers, but {_list_columns(text)} not. Encode text and categories first, for example with "
-            "sklearn.preprocessing.OneHotEncoder in a pipeline. (could not convert string to float)"
+            f"X must be numbers, but {_list_columns(text)} not. Put takagi.TableEncoder() before the model in a "
+            "pipeline; it takes text and categories as they are. (could not convert string to float)"
         )
 
 
@@ -76,7 +76,7 @@ def reject_missing(values: FloatArray, what: str, names: Sequence[str] | None, e
     raise ValueError(
         f"{what} contains {kind}{where} (first in row {int(bad[:, column].argmax())}; {int(bad.sum())} such values in "
         f"{int(bad.any(axis=0).sum())} column(s)). {estimator} takes finite numbers only (no NaN, no inf): drop these "
-        "rows or fill them in, for example with sklearn.impute.SimpleImputer."
+        "rows, fill them in, or put takagi.TableEncoder() before the model in a pipeline."
     )
 
 

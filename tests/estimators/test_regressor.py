@@ -282,7 +282,7 @@ def test_missing_numbers_are_named(friedman, value):
 def test_text_columns_are_named(friedman, dtype):
     X, y = friedman
     frame = pd.DataFrame(X[:, :2], columns=["a", "b"]).assign(fuel=pd.Series(["gas", "oil"] * 150, dtype=dtype))
-    with pytest.raises(ValueError, match=r"column 'fuel' is not.*OneHotEncoder"):
+    with pytest.raises(ValueError, match=r"column 'fuel' is not.*TableEncoder"):
         quick().fit(frame, y)
     with pytest.raises(ValueError, match="column 'fuel' is not"):
         quick().fit(pl.DataFrame({"a": X[:, 0], "fuel": ["gas", "oil"] * 150}), y)
