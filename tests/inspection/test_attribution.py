@@ -4,7 +4,7 @@ from hypothesis import given
 
 from cases import PROJECTIONS, explore, make_rules, problems, to_takagi
 from takagi import RuleBase
-from takagi.inspection._attribution import attribute
+from takagi.inspection._attribution import _attribute_block, attribute
 
 
 @explore
@@ -59,6 +59,22 @@ def test_a_feature_in_neither_part_contributes_nothing():
     parts = attribute(rules, X, X.mean(axis=0))
     assert (parts.by_condition[:, :, 1] == 0).all()
     assert (parts.by_consequent[:, :, 1] == 0).all()
+
+
+def test_sharp_rules_leave_nothing_over_to_spread():
+    rng = np.random.default_rng(0)
+    rules = RuleBase(rng.normal(size=(6, 3)), np.full((6, 3), 0.01), rng.normal(size=(6, 1, 4)))
+    X = rng.normal(size=(30, 3))
+    by_condition, by_consequent = _attribute_block(rules, X, np.zeros(3))
+    change = rules.predict(X) - rules.predict(np.zeros((1, 3)))
+    found = (by_condition + by_consequent).sum(axis=2)[:, 0]
+    np.testing.assert_allclose(found, change, atol=1e-9 * np.abs(change).max())
+
+
+def test_rows_beyond_the_range_of_numbers_are_refused():
+    rules = to_takagi(make_rules(np.random.default_rng(0)))
+    with pytest.raises(ValueError, match="too far away to explain"):
+        attribute(rules, np.full((1, 3), 1e200), np.zeros(3))
 
 
 @pytest.mark.parametrize("distance", [1e3, 1e8])

@@ -11,12 +11,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
-from takagi._typing import FloatArray
+from takagi._typing import FloatArray, IntArray
 from takagi.rulebase import RuleBase
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
-_PANELS = (4, 16, 64, 256)
-_TOLERANCE = 1e-11
+_FIRST_PANELS = 4
+_MAX_HALVINGS = 40
+_TOLERANCE = 1e-12  # of the largest change, for each panel
+_ROUNDING = 1e-14  # of the largest output of a rule
+_FAR = 1e300  # keeps sums of squares finite
 _NUMBERS_PER_BLOCK = 2**22
 
 
@@ -29,19 +32,15 @@ class Attribution(NamedTuple):
 
 def attribute(rules: RuleBase, rows: FloatArray, baseline: FloatArray) -> Attribution:
     """Split the difference of the predictions for rows and for a baseline row among the features."""
+    found = Attribution(*(np.empty((len(rows), rules.n_outputs, rules.n_features)) for _ in range(2)))
+    size = max(1, _NUMBERS_PER_BLOCK // (8 * _FIRST_PANELS * rules.n_rules * rules.n_outputs))
+    for start in range(0, len(rows), size):
+        here = slice(start, start + size)
+        found.by_condition[here], found.by_consequent[here] = _attribute_block(rules, rows[here], baseline)
+    if not (np.isfinite(found.by_condition).all() and np.isfinite(found.by_consequent).all()):
+        raise ValueError("X has rows too far away to explain: squares of their distances exceed the range of numbers.")
     total = rules.predict(rows).reshape(len(rows), -1) - rules.predict(baseline[None]).reshape(1, -1)
-    tolerance = _TOLERANCE * np.maximum(np.abs(total).max(axis=0, initial=0.0), 1e-300)
-    found = Attribution(*(np.zeros((len(rows), rules.n_outputs, rules.n_features)) for _ in range(2)))
-    open_rows = np.arange(len(rows))
-    for n_panels in _PANELS:
-        size = max(1, _NUMBERS_PER_BLOCK // (8 * n_panels * rules.n_rules))
-        for start in range(0, len(open_rows), size):
-            here = open_rows[start : start + size]
-            found.by_condition[here], found.by_consequent[here] = _integrate(rules, rows[here], baseline, n_panels)
-        rest = total - (found.by_condition + found.by_consequent).sum(axis=2)
-        open_rows = np.flatnonzero((np.abs(rest) > tolerance).any(axis=1))
-        if not len(open_rows):
-            break
+    rest = total - (found.by_condition + found.by_consequent).sum(axis=2)
     found.by_condition[:] += rest[:, :, None] * _parts(found.by_condition)
     return found
 
@@ -53,37 +52,84 @@ def _parts(values: FloatArray) -> FloatArray:
     return np.where(total > 0, size / np.where(total > 0, total, 1.0), 1.0 / values.shape[2])
 
 
-def _integrate(rules: RuleBase, rows: FloatArray, baseline: FloatArray, n_panels: int) -> Attribution:
-    """Integrate the gradient with Gauss-Legendre's rule on each of some equal panels.
+class _Line(NamedTuple):
+    """The way from the baseline (t = 0) to rows (t = 1), rule by rule.
 
-    On the line from the baseline to a row, at the place t, minus twice a rule's log firing level is a parabola in t and
-    its output is linear in t, so a point costs no more than there are rules.
+    Minus twice a rule's log firing level is the parabola ``level + t (2 slope + t bend)`` and its output is
+    ``first + t change``, so a point of the way costs no more than there are rules.
     """
-    places = ((np.arange(n_panels)[:, None] + 0.5 * (_NODES + 1)) / n_panels).ravel()
-    weights = np.tile(0.5 * _WEIGHTS / n_panels, n_panels)
-    precision = 1.0 / rules.widths**2
-    start = rules.antecedent_inputs(baseline[None])
-    step = rules.antecedent_inputs(rows) - start
-    away = (start - rules.centers) * precision
-    distance = ((start - rules.centers) * away).sum(axis=1)
-    t = places[:, None, None]
-    share = softmax(-0.5 * (distance + t * (2 * step @ away.T + t * (step**2 @ precision.T))), axis=2)
-    mean_share = np.einsum("t,tnr->nr", weights, share)
-    by_consequent = np.einsum("nr,rom->nom", mean_share, rules.fold_consequents().consequents[:, :, 1:])
-    by_condition = np.empty_like(by_consequent)
-    first, last = rules.rule_outputs(baseline[None]), rules.rule_outputs(rows)
-    for k in range(rules.n_outputs):
-        outputs = first[:, :, k] + t * (last - first)[:, :, k]
-        pull = share * (outputs - (share * outputs).sum(axis=2, keepdims=True))
-        total, by_place = (np.einsum("t,tnr->nr", w, pull) for w in (weights, weights * places))
-        by_condition[:, k] = _fold_slope(rules, -(total @ away) - step * (by_place @ precision))
+
+    level: FloatArray  # (R,)
+    slope: FloatArray  # (n, R)
+    bend: FloatArray  # (n, R)
+    first: FloatArray  # (R, K)
+    change: FloatArray  # (n, R, K)
+
+    def at(self, row: IntArray, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return shares (i, T, R), outputs (i, T, R, K) and predictions (i, T, K) at places t (i, T) of some rows."""
+        t = t[:, :, None]
+        share = softmax(-0.5 * (self.level + t * (2 * self.slope[row, None] + t * self.bend[row, None])), axis=2)
+        outputs = self.first + t[..., None] * self.change[row, None]
+        return share, outputs, np.einsum("itr,itrk->itk", share, outputs)
+
+
+def _attribute_block(rules: RuleBase, rows: FloatArray, baseline: FloatArray) -> Attribution:
+    with np.errstate(over="ignore"):
+        precision = 1.0 / rules.widths**2
+        start = rules.antecedent_inputs(baseline[None])
+        step = rules.antecedent_inputs(rows) - start
+        away = (start - rules.centers) * precision
+        first, last = rules.rule_outputs(baseline[None])[0], rules.rule_outputs(rows)
+        level = ((start - rules.centers) * away).sum(axis=1)
+        slope, bend = step @ away.T, step**2 @ precision.T
+    line = _Line(*(np.clip(part, -_FAR, _FAR) for part in (level, slope, bend)), first, last - first)
+    share, pull, pull_by_place = _integrate(line)
+    weights = rules.fold_consequents().consequents[:, :, 1:]
     change = (rows - baseline)[:, None, :]
-    return Attribution(by_condition * change, by_consequent * change)
+    by_place = pull_by_place.transpose(0, 2, 1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        by_condition = -(pull.transpose(0, 2, 1) @ away) - step[:, None, :] * (by_place @ precision)
+        return Attribution(_fold_slope(rules, by_condition) * change, np.einsum("nr,rkm->nkm", share, weights) * change)
+
+
+def _integrate(line: _Line) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Integrate, for rows and rules, the share, its pull, and t times its pull, with Gauss-Legendre's rule on panels.
+
+    The pull is the share times how far a rule's output is from the prediction. The prediction's change over a panel is
+    known, so a panel that misses it is halved, until it does not or is too small to halve.
+    """
+    n_rows, n_rules, n_outputs = line.change.shape
+    sums = np.zeros((n_rows, n_rules)), *(np.zeros((n_rows, n_rules, n_outputs)) for _ in range(2))
+    ends = line.at(np.arange(n_rows), np.tile([0.0, 1.0], (n_rows, 1)))[2]
+    size = np.abs(ends[:, 1] - ends[:, 0]).max(axis=0)
+    biggest = np.abs(line.first).max(axis=0) + np.abs(line.change).max(axis=(0, 1))
+    tolerance = np.maximum(_TOLERANCE * size, _ROUNDING * biggest)
+    row = np.repeat(np.arange(n_rows), _FIRST_PANELS)
+    left = np.tile(np.arange(_FIRST_PANELS) / _FIRST_PANELS, n_rows)
+    width = 1.0 / _FIRST_PANELS
+    for halving in range(_MAX_HALVINGS + 1):
+        t = left[:, None] + 0.5 * width * (_NODES + 1)
+        share, outputs, prediction = line.at(row, t)
+        pull = share[..., None] * (outputs - prediction[:, :, None])
+        steepness = -(line.slope[row, None] + t[:, :, None] * line.bend[row, None])
+        gradient = np.einsum("itr,irk->itk", share, line.change[row]) + np.einsum("itrk,itr->itk", pull, steepness)
+        weights = 0.5 * width * _WEIGHTS
+        border = line.at(row, left[:, None] + [0.0, width])[2]
+        missed = np.abs(np.einsum("t,itk->ik", weights, gradient) - (border[:, 1] - border[:, 0]))
+        good = ~(missed > tolerance).any(axis=1) | (halving == _MAX_HALVINGS)
+        np.add.at(sums[0], row[good], np.einsum("t,itr->ir", weights, share[good]))
+        np.add.at(sums[1], row[good], np.einsum("t,itrk->irk", weights, pull[good]))
+        np.add.at(sums[2], row[good], np.einsum("t,it,itrk->irk", weights, t[good], pull[good]))
+        width *= 0.5
+        row, left = np.repeat(row[~good], 2), (left[~good, None] + [0.0, width]).ravel()
+        if not len(row):
+            break
+    return sums
 
 
 def _fold_slope(rules: RuleBase, slope: FloatArray) -> FloatArray:
-    """Return slopes on the features alone, given those on the inputs of the conditions."""
+    """Return slopes on the features alone, given those on the inputs of the conditions, along the last axis."""
     if rules.antecedent_projection is None:
         return slope
     n_projected = rules.antecedent_projection.shape[1]
-    return slope[:, n_projected:] + slope[:, :n_projected] @ rules.antecedent_projection[1:].T
+    return slope[..., n_projected:] + slope[..., :n_projected] @ rules.antecedent_projection[1:].T

@@ -70,6 +70,7 @@ function logFiring(model, x) {
       const z = (inputs[m] - model.centers[i]) / model.widths[i];
       out[r] -= 0.5 * z * z;
     }
+    out[r] = Math.max(out[r], -1e300); // far rows: no difference of infinities
   }
   return out;
 }
@@ -108,19 +109,17 @@ function evaluate(model, x) {
 
 const NODES = [0.18343464249564980, 0.52553240991632899, 0.79666647741362674, 0.96028985649753623];
 const WEIGHTS = [0.36268378337836198, 0.31370664587788729, 0.22238103445337447, 0.10122853629037626];
-const PANELS = [4, 16, 64, 256];
-const TOLERANCE = 1e-11;
+const FIRST_PANELS = 4;
+const MAX_HALVINGS = 40;
+const TOLERANCE = 1e-12; // of the change, for each panel
+const ROUNDING = 1e-14; // of the largest output of a rule
 
 // Returns the contributions of the features to output k, by condition and by consequent.
 function attribute(model, x, baseline, k) {
   const line = makeLine(model, x, baseline, k);
   const total = evaluate(model, x).prediction[k] - evaluate(model, baseline).prediction[k];
-  let found, rest;
-  for (const nPanels of PANELS) {
-    found = spread(model, x, baseline, k, integrate(line, nPanels));
-    rest = total - sum(found.byCondition) - sum(found.byConsequent);
-    if (Math.abs(rest) <= TOLERANCE * Math.max(Math.abs(total), 1e-300)) break;
-  }
+  const found = spread(model, x, baseline, k, integrate(line, total));
+  const rest = total - sum(found.byCondition) - sum(found.byConsequent);
   const sizes = found.byCondition.map(Math.abs);
   const size = sum(sizes);
   sizes.forEach((value, m) => { found.byCondition[m] += rest * (size > 0 ? value / size : 1 / sizes.length); });
@@ -148,25 +147,51 @@ function makeLine(model, x, baseline, k) {
   });
 }
 
+// Shares, outputs and prediction at the place t of a line.
+function look(line, t) {
+  const share = softmax(line.map((rule) => -0.5 * (rule.q0 + t * (rule.q1 + t * rule.q2))));
+  const outputs = line.map((rule) => rule.o0 + t * rule.o1);
+  return { share, outputs, prediction: outputs.reduce((total, value, r) => total + share[r] * value, 0) };
+}
+
 // Integrates, for each rule, its share, its pull (share times how far its output is from the prediction), and t times
-// the pull, with eight points of Gauss-Legendre on each of equal panels.
-function integrate(line, nPanels) {
+// the pull, with eight points of Gauss-Legendre on each panel. A panel that misses the known change of the prediction is
+// halved, until it does not or is too small to halve.
+function integrate(line, total) {
   const out = line.map(() => ({ share: 0, pull: 0, pullByPlace: 0 }));
-  for (let point = 0; point < 8 * nPanels; point++) {
-    const node = NODES[point % 4] * (point % 8 < 4 ? 1 : -1);
-    const t = (Math.floor(point / 8) + 0.5 * (node + 1)) / nPanels;
-    const weight = (0.5 * WEIGHTS[point % 4]) / nPanels;
-    const share = softmax(line.map((rule) => -0.5 * (rule.q0 + t * (rule.q1 + t * rule.q2))));
-    const outputs = line.map((rule) => rule.o0 + t * rule.o1);
-    const prediction = outputs.reduce((total, value, r) => total + share[r] * value, 0);
-    out.forEach((integral, r) => {
-      const pull = weight * share[r] * (outputs[r] - prediction);
-      integral.share += weight * share[r];
-      integral.pull += pull;
-      integral.pullByPlace += t * pull;
-    });
+  const biggest = Math.max(...line.map((rule) => Math.abs(rule.o0) + Math.abs(rule.o1)));
+  const tolerance = Math.max(TOLERANCE * Math.abs(total), ROUNDING * biggest);
+  const open = Array.from({ length: FIRST_PANELS }, (_, i) => ({ left: i / FIRST_PANELS, halvings: 0 }));
+  while (open.length) {
+    const { left, halvings } = open.pop();
+    const width = 1 / FIRST_PANELS / 2 ** halvings;
+    const panel = integratePanel(line, left, width);
+    const change = look(line, left + width).prediction - look(line, left).prediction;
+    if (Math.abs(panel.change - change) > tolerance && halvings < MAX_HALVINGS) {
+      open.push({ left, halvings: halvings + 1 }, { left: left + width / 2, halvings: halvings + 1 });
+    } else {
+      out.forEach((integral, r) => Object.keys(integral).forEach((name) => { integral[name] += panel.rules[r][name]; }));
+    }
   }
   return out;
+}
+
+function integratePanel(line, left, width) {
+  const rules = line.map(() => ({ share: 0, pull: 0, pullByPlace: 0 }));
+  let change = 0;
+  for (let point = 0; point < 8; point++) {
+    const t = left + 0.5 * width * (1 + NODES[point % 4] * (point < 4 ? 1 : -1));
+    const weight = 0.5 * width * WEIGHTS[point % 4];
+    const { share, outputs, prediction } = look(line, t);
+    line.forEach((rule, r) => {
+      const pull = weight * share[r] * (outputs[r] - prediction);
+      rules[r].share += weight * share[r];
+      rules[r].pull += pull;
+      rules[r].pullByPlace += t * pull;
+      change += weight * share[r] * rule.o1 - pull * (0.5 * rule.q1 + t * rule.q2);
+    });
+  }
+  return { rules, change };
 }
 
 // Shares the integrals of the rules out among the features.
