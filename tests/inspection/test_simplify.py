@@ -12,9 +12,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from takagi import RuleBase, TSKRegressor
 from takagi._model import open_model
-from takagi.inspection import export_text, simplify
+from takagi.inspection import SimplificationDisplay, export_text, simplify
 from takagi.inspection._draft import View, measure_units
-from takagi.inspection._plot._simplification import SimplificationDisplay
 from takagi.inspection._reduction import price_conditions, price_merge, price_rules, propose_moves
 from takagi.inspection._refit import price_terms, refine, refit_consequents
 from takagi.persistence import load, save
