@@ -65,6 +65,12 @@ def test_many_rows_are_sampled_and_counted():
     assert seen == [10_000]
 
 
+def test_the_range_is_that_of_all_rows():
+    X = np.random.default_rng(0).uniform(size=(60_001, 1))
+    X[1], X[-2] = -100.0, 100.0
+    assert measure_profile((X, X), one_rule).span(0) == (-100.0, 100.0)
+
+
 def test_extreme_numbers_stay_finite():
     profile = make_profile([-1.7e308, 1.7e308, 1.7e308])
     assert np.isfinite(profile.quantiles).all()

@@ -12,7 +12,7 @@ from takagi._messages import unknown_name
 from takagi._text import format_number
 from takagi._typing import FloatArray, Table
 from takagi._validation import validate_rows
-from takagi._wording import name_features
+from takagi._wording import name_features, name_outputs
 from takagi.profile import Profile, measure_profile
 from takagi.rulebase import RuleBase
 from takagi.table import Column, TableEncoder
@@ -94,10 +94,10 @@ class OpenModel:
 
     def find_output(self, output: str | int) -> int:
         """Return the index of an output given by name or index."""
-        known = list(self.rules.output_names or ())
+        known = list(name_outputs(self.rules))
         if isinstance(output, str):
             if output not in known:
-                raise unknown_name("output", output, known or [f"0 to {self.rules.n_outputs - 1}"])
+                raise unknown_name("output", output, known)
             return known.index(output)
         if not 0 <= output < self.rules.n_outputs:
             raise ValueError(f"output must be 0 to {self.rules.n_outputs - 1}, got {output}.")

@@ -64,6 +64,20 @@ def reject_bad_target(y: Any, what: str) -> None:
         reject_missing(values.reshape(len(values), -1), what, None, "The model")
 
 
+def check_targets(y: Table, n_rows: int, n_outputs: int, suffix: str = "") -> FloatArray:
+    """Return finite targets of shape (n_rows, n_outputs) for rows of a fitted model; `suffix` as in X_val, y_val."""
+    reject_bad_target(y, f"y{suffix}")
+    targets = np.asarray(y, dtype=float)
+    if targets.shape[:1] != (n_rows,) or targets.size != n_rows * n_outputs:
+        raise ValueError(
+            f"y{suffix} must have {n_outputs} target(s) for each of {n_rows} rows of X{suffix}, got shape "
+            f"{targets.shape}."
+        )
+    if not n_rows:
+        raise ValueError(f"X{suffix} must have at least one row, got none.")
+    return targets.reshape(n_rows, n_outputs)
+
+
 def reject_missing(values: FloatArray, what: str, names: Sequence[str] | None, estimator: str) -> None:
     """Raise an error that names the columns with NaN or infinity."""
     if np.isfinite(values.sum()) or np.isfinite(values).all():

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from takagi._typing import ArrayLike, FloatArray
+from takagi._typing import ArrayLike, FloatArray, IntArray
 
 LEVELS = np.linspace(0.0, 1.0, 21)
 _MAX_ROWS = 10_000
@@ -94,7 +94,7 @@ class Profile:
 def measure_profile(
     rows: tuple[ArrayLike, ArrayLike], firing_share: Callable[[FloatArray], FloatArray], weight: ArrayLike | None = None
 ) -> Profile:
-    """Summarise rows, at most about ten thousand of them.
+    """Summarise rows: their ranges, and the rest of at most ten thousand of them.
 
     Parameters
     ----------
@@ -120,15 +120,30 @@ def measure_profile(
     """
     X, y = (np.asarray(part, dtype=float) for part in rows)
     weight = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=float)
-    sample = slice(None, None, max(1, len(X) // _MAX_ROWS))
+    sample = spread_rows(len(X), _MAX_ROWS)
     X_sample, weight = X[sample], weight[sample]
     return Profile(
         n_rows=len(X),
         share=np.average(firing_share(X_sample), axis=0, weights=weight),
         mean=_mean(X_sample, weight),
-        quantiles=_quantiles(X_sample, weight),
-        output_quantiles=_quantiles(y[sample], weight),
+        quantiles=_stretch(_quantiles(X_sample, weight), X),
+        output_quantiles=_stretch(_quantiles(y[sample], weight), y),
     )
+
+
+def _stretch(quantiles: FloatArray, columns: FloatArray) -> FloatArray:
+    """Put in the smallest and the largest value, which a sample may have missed."""
+    quantiles[0], quantiles[-1] = columns.min(axis=0), columns.max(axis=0)
+    return quantiles
+
+
+def spread_rows(n_rows: int, most: int) -> IntArray:
+    """Return at most so many row numbers, evenly spread.
+
+    >>> spread_rows(9, 3).tolist(), spread_rows(2, 3).tolist()
+    ([0, 4, 8], [0, 1])
+    """
+    return np.linspace(0, n_rows - 1, min(n_rows, most)).astype(np.intp)
 
 
 def _mean(columns: FloatArray, weight: FloatArray) -> FloatArray:

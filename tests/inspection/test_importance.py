@@ -1,4 +1,5 @@
 import numpy as np
+import polars
 import pytest
 from scipy.stats import spearmanr
 from sklearn.datasets import make_friedman1
@@ -6,6 +7,7 @@ from sklearn.metrics import root_mean_squared_error
 
 from takagi import TSKRegressor
 from takagi.inspection import explain_local, feature_importance, rule_importance
+from takagi.inspection._attribution import attribute
 
 
 @pytest.fixture(scope="module")
@@ -75,5 +77,28 @@ def test_the_only_rule_has_no_loss(diabetes):
 def test_targets_of_another_length_are_refused(diabetes):
     model, X, y = diabetes
     for function in (rule_importance, feature_importance):
-        with pytest.raises(ValueError, match=r"y must have 1 target\(s\) for each of 442 rows, got shape \(441,\)"):
+        with pytest.raises(
+            ValueError, match=r"y must have 1 target\(s\) for each of 442 rows of X, got shape \(441,\)"
+        ):
             function(model, X, y[:-1])
+        with pytest.raises(ValueError, match="y contains NaN"):
+            function(model, X, y.where(y > 50))
+
+
+def test_polars_frames_are_shuffled_without_a_word(cars):
+    model, X, y = cars
+    as_polars = polars.DataFrame({name: X[name].tolist() for name in X}, strict=False)
+    table = feature_importance(model, as_polars, y, random_state=0)
+    assert table["permutation"].idxmax() == 0
+
+
+def test_at_most_two_thousand_rows_are_explained(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3_999, 2))
+    model = TSKRegressor(n_rules=2, max_iter=50, random_state=0).fit(X, X[:, 0])
+    seen = []
+    monkeypatch.setattr(
+        "takagi.inspection._importance.attribute", lambda *args: seen.append(len(args[1])) or attribute(*args)
+    )
+    feature_importance(model, X)
+    assert seen == [2_000]

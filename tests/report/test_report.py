@@ -225,9 +225,9 @@ def test_errors_say_what_is_wrong():
         ModelReport(LinearRegression().fit(X, y), X, y)
     with pytest.raises(NotFittedError, match="not fitted yet; call fit first"):
         ModelReport(TSKRegressor(), X, y)
-    with pytest.raises(ValueError, match=r"y must have shape \(142,\), a target for each row of X, got \(141,\)"):
+    with pytest.raises(ValueError, match=r"y must have 1 target\(s\) for each of 142 rows of X, got shape \(141,\)"):
         ModelReport(model, X, y[1:])
-    with pytest.raises(ValueError, match=r"y must have shape \(142,\).*got \(142, 2\)"):
+    with pytest.raises(ValueError, match=r"y must have 1 target\(s\) for each of 142 rows.*got shape \(142, 2\)"):
         ModelReport(model, X, np.c_[y, y])
     with pytest.raises(ValueError, match="y contains NaN"):
         ModelReport(model, X, y.where(y > 100))

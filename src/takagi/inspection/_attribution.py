@@ -82,7 +82,8 @@ def _attribute_block(rules: RuleBase, rows: FloatArray, baseline: FloatArray) ->
         first, last = rules.rule_outputs(baseline[None])[0], rules.rule_outputs(rows)
         level = ((start - rules.centers) * away).sum(axis=1)
         slope, bend = step @ away.T, step**2 @ precision.T
-    line = _Line(*(np.clip(part, -_FAR, _FAR) for part in (level, slope, bend)), first, last - first)
+    level, slope, bend = (np.clip(part, -_FAR, _FAR) for part in (level, slope, bend))
+    line = _Line(level, slope, bend, first, last - first)
     share, pull, pull_by_place = _integrate(line)
     weights = rules.fold_consequents().consequents[:, :, 1:]
     change = (rows - baseline)[:, None, :]
@@ -99,7 +100,8 @@ def _integrate(line: _Line) -> tuple[FloatArray, FloatArray, FloatArray]:
     known, so a panel that misses it is halved, until it does not or is too small to halve.
     """
     n_rows, n_rules, n_outputs = line.change.shape
-    sums = np.zeros((n_rows, n_rules)), *(np.zeros((n_rows, n_rules, n_outputs)) for _ in range(2))
+    shape = (n_rows, n_rules, n_outputs)
+    sums = np.zeros((n_rows, n_rules)), np.zeros(shape), np.zeros(shape)
     ends = line.at(np.arange(n_rows), np.tile([0.0, 1.0], (n_rows, 1)))[2]
     size = np.abs(ends[:, 1] - ends[:, 0]).max(axis=0)
     biggest = np.abs(line.first).max(axis=0) + np.abs(line.change).max(axis=(0, 1))

@@ -10,8 +10,10 @@ from sklearn.inspection import permutation_importance
 from takagi._messages import need_extra
 from takagi._model import OpenModel, open_model
 from takagi._typing import FloatArray, Table
+from takagi._validation import check_targets
 from takagi.inspection._attribution import attribute
 from takagi.inspection._local import sum_columns
+from takagi.profile import spread_rows
 
 _MAX_ROWS = 2_000
 
@@ -49,7 +51,7 @@ def rule_importance(model: Any, X: Table, y: Table) -> Any:
     pandas = need_extra("pandas", "report")
     opened = open_model(model)
     rules, rows = opened.rules, opened.encode(X)
-    target = _targets(y, len(rows), rules.n_outputs)
+    target = check_targets(y, len(rows), rules.n_outputs)
     scale = target.std(axis=0)
     scale[scale == 0] = 1.0
     error = _rmse(rules.predict(rows).reshape(target.shape), target, scale)
@@ -73,7 +75,7 @@ def feature_importance(
 
     Parameters
     ----------
-    model : TSKRegressor or Pipeline
+    model : TSKRegressor, Pipeline or RuleBase
         A fitted model.
     X : array or data frame of shape (n_rows, n_columns)
         Data; at most 2,000 rows of them are explained.
@@ -106,7 +108,7 @@ def feature_importance(
     opened = open_model(model)
     k = opened.find_output(output)
     rows = opened.encode(X)
-    parts = attribute(opened.rules, rows[:: max(1, len(rows) // _MAX_ROWS)], _center(opened, rows))
+    parts = attribute(opened.rules, rows[spread_rows(len(rows), _MAX_ROWS)], _center(opened, rows))
     by_condition, by_consequent = (sum_columns(opened, part)[:, k] for part in parts)
     table = pandas.DataFrame(
         {
@@ -117,7 +119,7 @@ def feature_importance(
         }
     )
     if y is not None:
-        target = _targets(y, len(rows), opened.rules.n_outputs)[:, k]
+        target = check_targets(y, len(rows), opened.rules.n_outputs)[:, k]
         asked, permuted = (opened.rules, rows) if opened.encoder is None else (model, _pick(opened, X))
         table["permutation"] = permutation_importance(
             DummyRegressor(),  # scikit-learn wants an estimator; the scorer asks the rules themselves
@@ -131,7 +133,11 @@ def feature_importance(
 
 
 def _pick(opened: OpenModel, X: Table) -> Table:
-    return X[[column.name for column in opened.columns]] if hasattr(X, "columns") else np.asarray(X, dtype=object)
+    """Return the model's columns in its order, as something that scikit-learn shuffles column by column."""
+    if not hasattr(X, "columns"):
+        return np.asarray(X, dtype=object)
+    picked = X[[column.name for column in opened.columns]]
+    return picked if hasattr(picked, "iloc") else picked.to_pandas()
 
 
 def _make_scorer(predict: Callable[[Table], FloatArray], k: int) -> Callable[[Any, Table, FloatArray], float]:
@@ -145,13 +151,6 @@ def _make_scorer(predict: Callable[[Table], FloatArray], k: int) -> Callable[[An
 
 def _center(opened: OpenModel, rows: FloatArray) -> FloatArray:
     return rows.mean(axis=0) if opened.rules.profile is None else np.array(opened.rules.profile.mean)
-
-
-def _targets(y: Table, n_rows: int, n_outputs: int) -> FloatArray:
-    targets = np.asarray(y, dtype=float)
-    if targets.size != n_rows * n_outputs or len(targets) != n_rows:
-        raise ValueError(f"y must have {n_outputs} target(s) for each of {n_rows} rows, got shape {targets.shape}.")
-    return targets.reshape(n_rows, n_outputs)
 
 
 def _rmse(prediction: FloatArray, target: FloatArray, scale: FloatArray) -> float:

@@ -12,7 +12,7 @@ from takagi._messages import need_extra
 from takagi._model import open_model
 from takagi._text import format_number
 from takagi._typing import FloatArray, Table
-from takagi._validation import reject_bad_target, validate_rows
+from takagi._validation import check_targets, validate_rows
 from takagi._wording import name_features
 from takagi.inspection._tradeoff import Point, Sample, trace_tradeoff
 from takagi.profile import measure_profile
@@ -278,16 +278,7 @@ def _read_sample(model: Any, X: Table, y: Table, suffix: str) -> Sample:
     """Return rows as the final step of a model sees them, and their targets."""
     rows = _transform(model, X)
     n_outputs = _find_rules(model).n_outputs
-    reject_bad_target(y, f"y{suffix}")
-    target = np.asarray(y, dtype=float)
-    if target.shape[:1] != (len(rows),) or target.size != len(rows) * n_outputs:
-        raise ValueError(
-            f"y{suffix} must have {n_outputs} target(s) for each of {len(rows)} rows of X{suffix}, "
-            f"got shape {target.shape}."
-        )
-    if not len(rows):
-        raise ValueError(f"X{suffix} must have at least one row, got none.")
-    return Sample(rows, target.reshape(len(rows), n_outputs))
+    return Sample(rows, check_targets(y, len(rows), n_outputs, suffix))
 
 
 def _transform(model: Any, X: Table) -> FloatArray:

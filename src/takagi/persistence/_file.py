@@ -47,11 +47,6 @@ def save(model: Any, path: str | os.PathLike) -> None:
     ...     load(pathlib.Path(folder, "brake.takagi")) == rules
     True
     """
-    path = Path(path).resolve()  # a link stays a link
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"The folder {path.parent} does not exist; make it first.")
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; give the name of a file in it.")
     document = {
         "format": "takagi-model",
         "version": VERSION,
@@ -61,7 +56,7 @@ def save(model: Any, path: str | os.PathLike) -> None:
     }
     content = json.dumps(document, allow_nan=False, separators=(",", ":")).encode("ascii")
     digest = hashlib.sha256(content).hexdigest()
-    write_whole(path, content.replace(_NO_DIGEST.encode(), digest.encode(), 1))
+    write_whole(Path(path), content.replace(_NO_DIGEST.encode(), digest.encode(), 1))
 
 
 def load(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:

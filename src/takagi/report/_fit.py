@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from takagi._typing import FloatArray
 from takagi._wording import name_outputs
-from takagi.report._table import spread_rows
+from takagi.profile import spread_rows
 from takagi.rulebase import RuleBase
 
 _N_FOLDS = 5
@@ -38,8 +38,8 @@ def score_outputs(
 
 def _predict_ridge(rows: FloatArray, target: FloatArray, random_state: Any) -> tuple[FloatArray, FloatArray | None]:
     """Return targets and ridge's predictions for them, each from the other folds; None if rows are too few."""
-    every = max(1, len(rows) // _MOST_RIDGE_ROWS)
-    rows, target = rows[::every], target[::every]
+    sample = spread_rows(len(rows), _MOST_RIDGE_ROWS)
+    rows, target = rows[sample], target[sample]
     if len(rows) < 2 * _N_FOLDS:
         return target, None
     rows, peak = rows / _find_peak(rows), _find_peak(target)

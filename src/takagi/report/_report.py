@@ -103,10 +103,7 @@ class ModelReport:
         -------
         Path
         """
-        path = Path(path)
-        if not path.parent.is_dir():
-            raise FileNotFoundError(f"The folder {path.parent} does not exist; make it first.")
-        return write_whole(path, self.to_html().encode())
+        return write_whole(Path(path), self.to_html().encode())
 
     def _repr_html_(self) -> str:
         """Return the page in a frame of its own, so that neither styles nor scripts reach the notebook."""

@@ -1,19 +1,21 @@
 """A model and data summarised as plain values: all that the page tells."""
 
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from takagi._model import OpenModel, open_model
 from takagi._typing import FloatArray, IntArray, Table
-from takagi._validation import reject_bad_target
+from takagi._validation import check_targets
 from takagi._wording import describe_projections, name_outputs, read_rules
 from takagi.export import rules_to_dict
 from takagi.inspection import feature_importance, rule_importance
+from takagi.profile import spread_rows
 from takagi.report._fit import find_residuals, score_outputs, summarize_history
 from takagi.report._simplification import summarize_simplification
-from takagi.report._table import describe_columns, pick_rows, spread_rows, take_rows
+from takagi.report._table import describe_columns, pick_rows, take_rows
 from takagi.rulebase import RuleBase, choose_origin
 
 _MOST_ROWS = 2_000  # that rules are left out for, and columns are shuffled in
@@ -38,7 +40,7 @@ def summarize(model: Any, X: Table, y: Table, options: Options) -> dict[str, Any
     """Return what a report tells of a model, as a dict of plain values."""
     opened = open_model(model)
     rows = opened.encode(X)
-    target = _check_targets(y, rows, opened.rules.n_outputs)
+    target = check_targets(y, len(rows), opened.rules.n_outputs)
     start = _check_options(options, len(rows))
     if opened.rules.profile is None:
         opened = replace(opened, rules=replace(opened.rules, profile=opened.profile(X)))
@@ -73,19 +75,11 @@ def summarize(model: Any, X: Table, y: Table, options: Options) -> dict[str, Any
 # -- checks ------------------------------------------------------------------------------------------------------------
 
 
-def _check_targets(y: Table, rows: FloatArray, n_outputs: int) -> FloatArray:
-    if not len(rows):
-        raise ValueError("X must have at least one row, got none.")
-    reject_bad_target(y, "y")
-    target = np.asarray(y, dtype=float)
-    if target.ndim not in (1, 2) or target.size != len(rows) * n_outputs or len(target) != len(rows):
-        expected = f"({len(rows)},)" if n_outputs == 1 else f"({len(rows)}, {n_outputs})"
-        raise ValueError(f"y must have shape {expected}, a target for each row of X, got {target.shape}.")
-    return target.reshape(len(rows), n_outputs)
-
-
 def _check_options(options: Options, n_rows: int) -> int:
     """Return the row to start at."""
+    for name in ("row", "max_rows"):
+        if not isinstance(getattr(options, name), Integral):
+            raise TypeError(f"{name} must be a whole number, got {getattr(options, name)!r}.")
     if not -n_rows <= options.row < n_rows:
         raise ValueError(f"row must be a row of X, {-n_rows} to {n_rows - 1}, got {options.row}.")
     if options.max_rows < 1:

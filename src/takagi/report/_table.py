@@ -7,6 +7,7 @@ import numpy as np
 from takagi._cells import read_cells
 from takagi._model import OpenModel
 from takagi._typing import BoolArray, FloatArray, IntArray, Table
+from takagi.profile import spread_rows
 from takagi.table import Column
 
 _N_BINS = 24
@@ -77,15 +78,6 @@ def _count_values(column: Column, values: FloatArray, missing: BoolArray, traini
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------
-
-
-def spread_rows(n_rows: int, most: int) -> IntArray:
-    """Return at most so many row numbers, evenly spread.
-
-    >>> spread_rows(9, 3).tolist(), spread_rows(2, 3).tolist()
-    ([0, 4, 8], [0, 1])
-    """
-    return np.linspace(0, n_rows - 1, min(n_rows, most)).astype(np.intp)
 
 
 def take_rows(table: Table, index: IntArray) -> Table:

@@ -9,6 +9,7 @@ from scipy.spatial import KDTree
 from takagi._model import OpenModel
 from takagi._typing import FloatArray
 from takagi.inspection._plot._sets import choose_profile, find_used_column, name_truth, widen
+from takagi.profile import spread_rows
 
 _MAX_LEVELS = 20
 _MAX_ROWS = 5_000
@@ -91,7 +92,7 @@ def predict_sweep(opened: OpenModel, start: FloatArray, sweeps: Sequence[Sweep],
 def measure_distance(sweeps: Sequence[Sweep]) -> FloatArray:
     """Return how far the nearest row of the data is from each point; up to 1 counts as near, other levels never do."""
     data = np.column_stack([_place(sweep, sweep.data) for sweep in sweeps])
-    data = np.unique(data[:: max(1, len(data) // _MAX_ROWS)], axis=0)
+    data = np.unique(data[spread_rows(len(data), _MAX_ROWS)], axis=0)
     data = data[np.isfinite(data).all(axis=1)]
     shape = tuple(len(sweep.grid) for sweep in sweeps)
     if not len(data):
