@@ -66,7 +66,7 @@ def find_kind(cells: Cells) -> str:
         return "nothing" if np.isnan(cells.numbers).all() else cells.kind
     if not cells.words:
         return "nothing"
-    if cells.kind == "text" and all(_parse_number(word) is not None for word in cells.words):
+    if cells.kind == "text" and all(parse_number(word) is not None for word in cells.words):
         return "number"
     if cells.kind == "text" and all(_parse_truth(word) is not None for word in cells.words):
         return "boolean"
@@ -77,7 +77,7 @@ def as_numbers(cells: Cells, name: str) -> FloatArray:
     """Return finite numbers, NaN where missing."""
     numbers = cells.numbers
     if numbers is None:
-        parsed = [_parse_number(word) for word in cells.words]
+        parsed = [parse_number(word) for word in cells.words]
         if None in parsed:
             raise _word_error(cells, parsed.index(None), name, "numbers")
         numbers = np.array([*parsed, np.nan], dtype=float)[cells.codes]
@@ -174,7 +174,8 @@ def _number_text(value: float) -> str:
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
 
 
-def _parse_number(word: str) -> float | None:
+def parse_number(word: str) -> float | None:
+    """Return the number that a word is, or None."""
     try:
         return None if "_" in word else float(word)
     except ValueError:
@@ -183,7 +184,7 @@ def _parse_number(word: str) -> float | None:
 
 def _parse_truth(word: str) -> float | None:
     truth = _TRUTH.get(word.strip().lower())
-    number = _parse_number(word) if truth is None else None
+    number = parse_number(word) if truth is None else None
     return number if number in (0.0, 1.0) else truth
 
 

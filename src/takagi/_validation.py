@@ -24,6 +24,9 @@ def reject_text(X: Any) -> None:
     columns, dtypes = getattr(X, "columns", None), getattr(X, "dtypes", None)
     if columns is None or dtypes is None:
         return
+    if len(set(columns)) < len(columns):
+        repeated = next(name for name in columns if list(columns).count(name) > 1)
+        raise ValueError(f"X has several columns named {repeated!r}. Rename or drop all but one.")
     text = [str(name) for k, (name, dtype) in enumerate(zip(columns, dtypes, strict=True)) if _is_text(X, k, dtype)]
     if text:
         raise ValueError(

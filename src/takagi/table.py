@@ -72,8 +72,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     missing value where training had none, is none of them: all inputs are 0. Levels never seen are warned of once.
 
     Text all of whose values are numbers is a number, and text of true and false a boolean. Empty text, "?", "NA",
-    "N/A", "NaN", "null" and "missing", in small letters or capitals, count as missing. A column without any value makes
-    no input. Columns go by their names: their order does not matter, and further ones are left out.
+    "N/A", "#N/A", "<NA>", "NaN", "null" and "missing", in small letters or capitals, count as missing. A column
+    without any value makes no input. Columns go by their names: their order does not matter, and further ones are
+    left out.
 
     Parameters
     ----------

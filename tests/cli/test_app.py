@@ -1,3 +1,4 @@
+import errno
 import subprocess
 import sys
 
@@ -5,9 +6,7 @@ import pytest
 
 from takagi import __version__
 from takagi.cli import main
-
-pytest.importorskip("typer")
-pytest.importorskip("rich")
+from takagi.cli._app import COMMANDS, describe_error
 
 
 def run(*words):
@@ -21,10 +20,26 @@ def test_version_is_the_packages(capsys):
     assert capsys.readouterr().out == f"{__version__}\n"
 
 
-@pytest.mark.parametrize("words", [(), ("data",), ("data", "list"), ("data", "fetch"), ("data", "path")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        *((name,) for name, *_ in COMMANDS),
+        *(("data", *words) for words in ([], ["list"], ["fetch"], ["path"])),
+        *(("experiment", name) for name in ("run", "draw", "show", "claims")),
+    ],
+)
 def test_help_shows_an_example_of_every_command(words, capsys):
     assert run(*words, "--help") == 0
-    assert "Example: takagi data" in capsys.readouterr().out
+    assert f"Example: {' '.join(['takagi', *words])}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", [name for name, *_ in COMMANDS])
+def test_every_command_has_json_and_quiet(name, capsys):
+    run(name, "--help")
+    shown = capsys.readouterr().out
+    assert "--json" in shown
+    assert "--quiet" in shown
 
 
 @pytest.mark.parametrize("words", [("dta",), ("data", "lst"), ("data", "list", "--jsn")])
@@ -52,3 +67,23 @@ def test_missing_package_is_one_line_with_what_to_install(package):
 def test_module_runs_as_the_command():
     done = subprocess.run([sys.executable, "-m", "takagi", "--version"], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{__version__}\n", "")
+
+
+def test_errors_are_a_line_or_two_and_an_exit_code(capsys):
+    assert run("fitt") == 2
+    assert capsys.readouterr() == ("", "Error: No such command 'fitt'. Did you mean 'fit'?\nTry: takagi --help\n")
+    assert run("fit", "cars.csv", "--target", "price") == 2
+    assert capsys.readouterr().err == "Error: Missing option '--output' / '-o'.\nTry: takagi fit --help\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "there is no room for the output on the disk"),
+        (PermissionError(errno.EACCES, "Permission denied", "/cars.csv"), "Permission denied: /cars.csv"),
+        (MemoryError(), "there is not enough memory"),
+        (KeyError(), "KeyError"),
+    ],
+)
+def test_errors_of_the_system_are_in_words(error, message):
+    assert describe_error(error).startswith(message)

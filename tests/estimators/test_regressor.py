@@ -499,3 +499,9 @@ def test_numbers_in_columns_of_objects_are_numbers(friedman):
     np.testing.assert_array_equal(
         quick().fit(frame.astype(object), y).predict(frame), quick().fit(frame, y).predict(frame)
     )
+
+
+def test_columns_of_one_name_are_refused():
+    X = pd.DataFrame(np.eye(5, 2), columns=["a", "a"])
+    with pytest.raises(ValueError, match="several columns named 'a'"):
+        quick().fit(X, np.arange(5.0))

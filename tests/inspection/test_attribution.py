@@ -73,7 +73,7 @@ def test_sharp_rules_leave_nothing_over_to_spread():
 
 def test_rows_beyond_the_range_of_numbers_are_refused():
     rules = to_takagi(make_rules(np.random.default_rng(0)))
-    with pytest.raises(ValueError, match="too far away to explain"):
+    with pytest.raises(ValueError, match="too large or too small to explain"):
         attribute(rules, np.full((1, 3), 1e200), np.zeros(3))
 
 

@@ -1,11 +1,13 @@
 import numpy as np
+import pandas as pd
 import polars
 import pytest
 from scipy.stats import spearmanr
 from sklearn.datasets import make_friedman1
 from sklearn.metrics import root_mean_squared_error
+from sklearn.pipeline import make_pipeline
 
-from takagi import TSKRegressor
+from takagi import TableEncoder, TSKRegressor
 from takagi.inspection import explain_local, feature_importance, rule_importance
 from takagi.inspection._attribution import attribute
 
@@ -102,3 +104,9 @@ def test_at_most_two_thousand_rows_are_explained(monkeypatch):
     )
     feature_importance(model, X)
     assert seen == [2_000]
+
+
+def test_a_frame_with_numbers_for_names_goes_by_place():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 2)))
+    model = make_pipeline(TableEncoder(), TSKRegressor(n_rules=2, max_iter=50, random_state=0)).fit(X, X[0])
+    assert feature_importance(model, X, X[0], random_state=0)["feature"].tolist() == ["x0", "x1"]

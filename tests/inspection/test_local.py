@@ -4,7 +4,7 @@ from sklearn.exceptions import NotFittedError
 
 from golden import assert_golden
 from takagi import RuleBase, TSKRegressor
-from takagi.inspection import explain_local
+from takagi.inspection import explain_local, feature_importance
 
 
 @pytest.mark.parametrize("case", ["diabetes", "cars", "several"])
@@ -123,6 +123,19 @@ def test_bad_input_is_refused(diabetes):
         explain_local(model, X, baseline=X.head(2))
     with pytest.raises(ValueError, match="has not seen data; give baseline"):
         explain_local(RuleBase([[0.0]], [[1.0]], [[[0.0, 1.0]]]), [[1.0]])
+
+
+def test_no_rows_and_rows_beyond_the_last_are_refused(diabetes, cars):
+    for model, X, y in (diabetes, cars):
+        with pytest.raises(ValueError, match=r"at least one row|minimum of 1 is required"):
+            explain_local(model, X[:0])
+        with pytest.raises(ValueError, match=r"at least one row|minimum of 1 is required"):
+            feature_importance(model, X[:0], y[:0])
+    explained = explain_local(diabetes[0], diabetes[1].head(3))
+    for read in (explained.to_frame, explained.rules_to_frame, explained.plot):
+        with pytest.raises(ValueError, match="row must be 0 to 2, got 999"):
+            read(999)
+    assert explained.to_frame(-1).equals(explained.to_frame(2))
 
 
 def test_repr_is_short(diabetes):

@@ -1,13 +1,46 @@
-"""What commands share: how they print."""
+"""What commands share: how they print.
+
+Results go to the standard output; remarks, progress and errors go to the standard error stream.
+"""
 
 import json
+import math
+import os
+import re
+import sys
+import unicodedata
+from collections.abc import Sequence
 from typing import Any
 
 import typer
 from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-console = Console()
+from takagi._text import shorten
+
+
+class _PatientConsole(Console):
+    """A console that falls silent when its reader, such as head, has gone, so that the command still does its work."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+console = _PatientConsole()
+notes = Console(stderr=True)
 _error_console = Console(stderr=True)
+
+
+class Misuse(Exception):  # noqa: N818
+    """What the command line asks for cannot be; the message says what to ask for. Exit code 2."""
+
+
+def set_output(*, quiet: bool = False, silent: bool = False) -> None:
+    """Say what a command prints: no remarks and progress if `quiet`, no text as its result if `silent`."""
+    notes.quiet = quiet
+    console.quiet = silent
 
 
 def print_json(value: Any) -> None:
@@ -16,15 +49,86 @@ def print_json(value: Any) -> None:
 
 
 def _without_nan(value: Any) -> Any:
-    """Return the value with null for NaN, which JSON does not have."""
+    """Return the value with null for NaN and infinity, which JSON does not have."""
     if isinstance(value, dict):
         return {key: _without_nan(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
         return [_without_nan(entry) for entry in value]
-    return None if isinstance(value, float) and value != value else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def print_text(text: str) -> None:
+    """Print text as it is: no markup, no colors, no other line breaks."""
+    console.print(Text(remove_controls(text)), soft_wrap=True)
+
+
+def print_note(message: str) -> None:
+    """Print a remark on the standard error stream."""
+    notes.print("Note:", style="yellow", end=" ")
+    notes.print(Text(remove_controls(message)), soft_wrap=True)
 
 
 def print_error(message: str) -> None:
     """Print what went wrong on the standard error stream."""
     _error_console.print("Error:", style="bold red", end=" ")
-    _error_console.print(message, markup=False, highlight=False, soft_wrap=True)
+    _error_console.print(Text(remove_controls(message)), soft_wrap=True)
+
+
+def remove_controls(text: str) -> str:
+    """Return text that cannot steer a terminal: control characters but line breaks become a replacement mark."""
+    return "".join("\ufffd" if unicodedata.category(c) == "Cc" and c != "\n" else c for c in text.replace("\r\n", "\n"))
+
+
+def cell(text: str, longest: int = 40, style: str = "") -> Text:
+    """Return text for a cell of a table: one line of bounded length, and right-to-left letters kept together."""
+    line = remove_controls(shorten(text, longest))
+    if any(unicodedata.bidirectional(c) in ("R", "AL") for c in line):
+        line = f"\u2068{line}\u2069"
+    return Text(line, style=style)
+
+
+def quote(name: str) -> str:
+    """Return a name for a message, in quotation marks and on one line."""
+    return f"'{remove_controls(shorten(name))}'"
+
+
+def make_table(*headings: str, title: str | None = None) -> Table:
+    """Return an empty table; a heading that starts with ">" is of a column of numbers."""
+    table = Table(box=None, header_style="bold", pad_edge=False, title=title, title_justify="left")
+    for heading in headings:
+        is_number = heading.startswith(">")
+        table.add_column(heading.removeprefix(">"), justify="right" if is_number else "left", overflow="fold")
+    return table
+
+
+def write_number(value: float) -> str:
+    """Write a number for a table, with a power of ten only where it is very large or small.
+
+    >>> write_number(11488.0), write_number(1234567.8), write_number(0.123456789), write_number(-0.0)
+    ('11488', '1,234,568', '0.12346', '0')
+    """
+    if 1e5 <= abs(value) < 1e12:
+        return f"{value:,.0f}"
+    return f"{value:.5g}" if value else "0"
+
+
+def write_errors(values: Sequence[float]) -> list[str]:
+    """Write numbers that are compared with each other to one decimal place, the largest with four digits.
+
+    >>> write_errors([2.655, 0.19814]), write_errors([3544.71, 12.2])
+    (['2.655', '0.198'], ['3545', '12'])
+    """
+    largest = max(abs(value) for value in values)
+    if not 1e-6 <= largest < 1e12:
+        return [f"{value:.4g}" for value in values]
+    decimals = max(0, 3 - math.floor(math.log10(largest)))
+    return [f"{value:.{decimals}f}" for value in values]
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number and its noun.
+
+    >>> count(1, "row"), count(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{number:,} {noun if number == 1 else re.sub('y$', 'ie', noun) + 's'}"

@@ -8,6 +8,7 @@ import typer
 from rich.table import Table
 
 from takagi.cli._console import console, print_json
+from takagi.cli._options import AsJson, Quiet
 from takagi.datasets import describe_dataset, fetch_dataset, find_dataset, get_data_home, list_datasets
 
 app = typer.Typer(
@@ -30,7 +31,6 @@ Folder = Annotated[
         metavar="FOLDER", file_okay=False, show_default=False, help="Folder to look in first and to fetch to."
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command("list", epilog="Example: takagi data list --json")
@@ -50,7 +50,7 @@ def fetch(
     ] = None,
     data_home: Folder = None,
     as_json: AsJson = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Download the files that are not on this machine yet, and print where they are."""
     files, errors = _fetch_all(names or list_datasets(), data_home, quiet=quiet or as_json)

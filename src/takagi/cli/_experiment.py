@@ -11,6 +11,7 @@ from rich.table import Table
 
 from takagi._messages import unknown_name
 from takagi.cli._console import console, print_error, print_json
+from takagi.cli._options import AsJson, Quiet
 from takagi.experiments import (
     BACKENDS,
     FIGURES,
@@ -34,8 +35,6 @@ app = typer.Typer(no_args_is_help=True, help="Run the paper's experiments, draw 
 
 Figure = Annotated[str, typer.Argument(metavar="FIGURE", help="fig3a, fig3b, fig4, fig5, fig6, fig7, fig8 or all.")]
 StoreFolder = Annotated[Path, typer.Option("--store", metavar="FOLDER", help="Where the results live.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 _STORE = Path("takagi-results")
 
 

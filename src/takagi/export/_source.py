@@ -21,7 +21,7 @@ def open_source(model: Any) -> OpenModel:
     source = open_model(model)
     if source.other_steps:
         raise ValueError(
-            f"The pipeline's step {type(source.other_steps[0]).__name__} cannot be exported: of steps before the "
+            f"The pipeline's step {type(source.other_steps[-1]).__name__} cannot be exported: of steps before the "
             "regressor, only a TableEncoder and scalers that shift and scale each column can. Export the last step "
             "alone, model[-1], and do the other steps where the exported rules run."
         )

@@ -38,7 +38,10 @@ def attribute(rules: RuleBase, rows: FloatArray, baseline: FloatArray) -> Attrib
         here = slice(start, start + size)
         found.by_condition[here], found.by_consequent[here] = _attribute_block(rules, rows[here], baseline)
     if not (np.isfinite(found.by_condition).all() and np.isfinite(found.by_consequent).all()):
-        raise ValueError("X has rows too far away to explain: squares of their distances exceed the range of numbers.")
+        raise ValueError(
+            "X has numbers too large or too small to explain: squares of distances exceed the range of numbers. "
+            "Rescale the columns beyond 1e150 or below 1e-150."
+        )
     total = rules.predict(rows).reshape(len(rows), -1) - rules.predict(baseline[None]).reshape(1, -1)
     rest = total - (found.by_condition + found.by_consequent).sum(axis=2)
     found.by_condition[:] += rest[:, :, None] * _parts(found.by_condition)

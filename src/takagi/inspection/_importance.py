@@ -108,6 +108,8 @@ def feature_importance(
     opened = open_model(model)
     k = opened.find_output(output)
     rows = opened.encode(X)
+    if not len(rows):
+        raise ValueError("X must have at least one row, got none.")
     parts = attribute(opened.rules, rows[spread_rows(len(rows), _MAX_ROWS)], _center(opened, rows))
     by_condition, by_consequent = (sum_columns(opened, part)[:, k] for part in parts)
     table = pandas.DataFrame(
@@ -136,6 +138,8 @@ def _pick(opened: OpenModel, X: Table) -> Table:
     """Return the model's columns in its order, as something that scikit-learn shuffles column by column."""
     if not hasattr(X, "columns"):
         return np.asarray(X, dtype=object)
+    if not hasattr(opened.encoder, "feature_names_in_"):  # columns go by place
+        return X
     picked = X[[column.name for column in opened.columns]]
     return picked if hasattr(picked, "iloc") else picked.to_pandas()
 

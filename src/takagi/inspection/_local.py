@@ -104,7 +104,7 @@ class LocalExplanation:
         pandas.DataFrame
             With the columns "column", "value", "contribution", "by_condition" and "by_consequent".
         """
-        k = self.find_output(output)
+        k, row = self.find_output(output), self.find_row(row)
         frame = need_extra("pandas", "report").DataFrame(
             {
                 "column": self.columns,
@@ -131,7 +131,7 @@ class LocalExplanation:
         pandas.DataFrame
             With the columns "rule" (its number), "share" and "output" (what the rule says by itself).
         """
-        k = self.find_output(output)
+        k, row = self.find_output(output), self.find_row(row)
         frame = need_extra("pandas", "report").DataFrame(
             {
                 "rule": np.arange(1, self.share.shape[1] + 1),
@@ -140,6 +140,12 @@ class LocalExplanation:
             }
         )
         return frame.sort_values("share", ascending=False, ignore_index=True, kind="stable")
+
+    def find_row(self, row: int) -> int:
+        """Return the place of a row, which may be counted from the end."""
+        if not -len(self) <= row < len(self):
+            raise ValueError(f"row must be 0 to {len(self) - 1}, got {row}.")
+        return row % len(self)
 
     def find_output(self, output: str | int) -> int:
         """Return the index of an output given by name or index."""
@@ -244,6 +250,8 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
     """
     opened = open_model(model)
     rules, rows = opened.rules, opened.encode(X)
+    if not len(rows):
+        raise ValueError("X must have at least one row, got none.")
     reference, description = _choose_baseline(opened, baseline)
     share = rules.firing_share(rows)
     local = np.einsum("nr,rom->nom", share, rules.fold_consequents().consequents)

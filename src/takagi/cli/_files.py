@@ -1,0 +1,70 @@
+"""Files: what may be read and written, and outputs that are seen whole or not at all."""
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from difflib import SequenceMatcher, get_close_matches
+from pathlib import Path
+
+from takagi.cli._console import Misuse
+
+STANDARD = "-"
+
+
+def check_input(path: Path) -> Path:
+    """Return a path to a file that is there, or raise `Misuse` with the nearest name."""
+    path = path.expanduser()
+    if path.is_dir():
+        raise Misuse(f"{path} is a folder; give a file in it.")
+    if path.exists():
+        return path
+    beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+    alike = [name for name in beside if SequenceMatcher(None, path.stem, Path(name).stem).ratio() > 0.6]
+    near = get_close_matches(path.name, alike, n=1)
+    raise Misuse(f"there is no file {path}." + (f" Did you mean {path.with_name(near[0])}?" if near else ""))
+
+
+def check_output(path: Path, force: bool, suffixes: Sequence[str] = (), inputs: Sequence[str | Path] = ()) -> Path:
+    """Return a path that may be written, or raise `Misuse` before any work is done.
+
+    Parameters
+    ----------
+    path : Path
+        The output.
+    force : bool
+        Whether a file that exists may be replaced.
+    suffixes : sequence of str, optional
+        Endings of which the name must have one.
+    inputs : sequence of str or Path, optional
+        Files that the command reads, which are not replaced even with `force`.
+    """
+    path = path.expanduser()
+    if str(path) == STANDARD:
+        raise Misuse(f"the output must be a file; {STANDARD!r} for the standard output is taken by predict alone.")
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise Misuse(f"the output {path} must end in {_list(suffixes)}.")
+    if not path.parent.is_dir():
+        raise Misuse(f"there is no folder {path.parent}; make it first.")
+    if path.exists() and not path.is_file():
+        raise Misuse(f"{path} is not a regular file; give the name of one.")
+    if path.exists() and any(Path(name).exists() and path.samefile(name) for name in inputs):
+        raise Misuse(f"{path} is read by this command; choose another name for the output.")
+    if path.exists() and not force:
+        raise Misuse(f"{path} exists; pass --force to replace it, or choose another name.")
+    return path
+
+
+@contextmanager
+def replace_when_whole(path: Path) -> Iterator[Path]:
+    """Give a temporary name beside `path` to write to; it takes the place of `path` only if all went well."""
+    path = path.resolve()  # a link stays a link
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _list(words: Sequence[str]) -> str:
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))

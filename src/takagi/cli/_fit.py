@@ -1,0 +1,109 @@
+"""``takagi fit``: from a table to a model file."""
+
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from takagi.cli._console import console, count, make_table, print_json, print_text, set_output, write_errors
+from takagi.cli._files import check_output
+from takagi.cli._options import AsJson, Force, Names, NoHeader, Quiet, Sheet, TableFile
+from takagi.cli._scores import score_settings
+from takagi.cli._tables import Layout, open_table
+from takagi.cli._training import Candidate, choose_settings, list_candidates, search, split_off, train_model
+from takagi.cli._training_table import TrainingTable, read_training_table, show_table
+from takagi.inspection import export_text, rule_table
+from takagi.persistence import save
+
+
+def fit(
+    table: TableFile,
+    target: Annotated[str, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="The model file to write.")],
+    rules: Annotated[int | None, typer.Option(min=1, metavar="N", show_default="16", help="Number of rules.")] = None,
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Search the settings by cross-validation, on all cores.")
+    ] = False,
+    drop: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out, or several with *; repeatable.")
+    ] = None,
+    iterations: Annotated[
+        int | None, typer.Option(min=1, metavar="N", show_default="5000", help="Training iterations.")
+    ] = None,
+    test_fraction: Annotated[
+        float,
+        typer.Option(min=0.0, max=0.9, metavar="PART", help="Part of the rows held out for the score; 0 for none."),
+    ] = 0.2,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Seed of all random numbers.")] = 0,
+    sheet: Sheet = None,
+    no_header: NoHeader = False,
+    names: Names = None,
+    force: Force = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train a model on a table, score it on rows held out, print its rules and write it to a file.
+
+    Columns may hold numbers, text, categories, true and false, and holes. The score is that of a model trained without
+    the rows held out; the model that is written is then trained on all rows with the same settings.
+    """
+    set_output(quiet=quiet, silent=quiet or as_json)
+    output = check_output(output, force, inputs=[table])
+    source = open_table(table, Layout(no_header, names, sheet))
+    data = read_training_table(source, target, drop or [])
+    show_table(source, data)
+    training, test = split_off(len(data.y), test_fraction, seed)
+    settings, candidates = choose_settings(rules, iterations, seed), []
+    if tune:
+        candidates = search(*data.take(training), list_candidates(rules, iterations, seed), seed)
+        settings = candidates[0].settings
+        _show_candidates(candidates)
+    scores = score_settings(data, training, test, settings)
+    label = f"Training {count(settings.n_rules, 'rule')} on all {len(data.y):,} rows"
+    model = train_model(data.X, data.y, settings, label)
+    print_text(f"\n{export_text(model)}\n")
+    save(model, output)
+    _say_next(output, table)
+    if as_json:
+        print_json(
+            {
+                "model": str(output),
+                **_summarize_table(data),
+                "settings": asdict(settings),
+                "search": [{**asdict(c.settings), "rmse": c.rmse, "deviation": c.deviation} for c in candidates],
+                "scores": {"n_rows": len(test), "scores": [asdict(score) for score in scores]},
+                "rules": rule_table(model).to_dict("records"),
+            }
+        )
+
+
+def _summarize_table(data: TrainingTable) -> dict[str, Any]:
+    return {
+        "target": data.y.name,
+        "n_rows": len(data.y),
+        "n_rows_without_target": data.n_dropped,
+        "columns": [asdict(column) for column in data.columns],
+    }
+
+
+def _show_candidates(candidates: list[Candidate]) -> None:
+    """Print the table of a search, the best first."""
+    heading = f">RMSE, mean of {len(candidates[0].errors)} folds"
+    table = make_table(">Rules", ">Chance to keep a rule", ">Iterations", heading, ">Spread")
+    errors = write_errors([number for candidate in candidates for number in (candidate.rmse, candidate.deviation)])
+    for place, candidate in enumerate(candidates):
+        settings = candidate.settings
+        cells = (f"{settings.n_rules}", f"{settings.keep_prob}", f"{settings.max_iter:,}")
+        table.add_row(*cells, *errors[2 * place : 2 * place + 2], style="bold" if place == 0 else "")
+    console.print(table)
+    print_text("")
+
+
+def _say_next(path: Path, table: str) -> None:
+    name, table = shlex.quote(str(path)), shlex.quote(table)
+    print_text(f"Wrote {path} ({path.expanduser().stat().st_size / 1000:,.0f} kB). To go on:")
+    print_text(f"  takagi predict {name} NEW.csv -o predictions.csv")
+    print_text(f"  takagi explain {name} {table} --row 0")
+    print_text(f"  takagi report {name} {table} -o report.html")

@@ -1,0 +1,34 @@
+"""Arguments and options that several commands have."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on the standard output.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+QuietResult = Annotated[bool, typer.Option("--quiet", "-q", help="Print the result and errors only.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
+
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file that takagi wrote.")]
+TableFile = Annotated[
+    str, typer.Argument(metavar="TABLE", help="A CSV, TSV, Parquet or Excel file, or - for text on the standard input.")
+]
+MaybeTableFile = Annotated[
+    str | None, typer.Argument(metavar="[TABLE]", show_default=False, help="A CSV, TSV, Parquet or Excel file, or -.")
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option(metavar="SHEET", show_default=False, help="Of an Excel file, a sheet's name or number from 1."),
+]
+NoHeader = Annotated[
+    bool, typer.Option("--no-header", help="The first line is data; the columns are named x0, x1 and so on.")
+]
+Names = Annotated[
+    str | None,
+    typer.Option(metavar="A,B,...", show_default=False, help="Names of all columns; the first line is then data, too."),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", show_default=False, help="The target's column, if its name is not the model's."),
+]

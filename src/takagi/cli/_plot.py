@@ -1,0 +1,108 @@
+"""``takagi plot``: pictures of a model."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from takagi import inspection
+from takagi._messages import unknown_name
+from takagi.cli._console import Misuse, print_json, print_text, set_output
+from takagi.cli._explain import find_rows
+from takagi.cli._files import check_output, replace_when_whole
+from takagi.cli._models import ModelOnDisk
+from takagi.cli._options import AsJson, Force, MaybeTableFile, ModelFile, Names, NoHeader, Quiet, Sheet
+from takagi.cli._tables import Layout, open_table
+
+_SUFFIXES = (".png", ".svg", ".pdf")
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What to draw: a model, a table, some of its columns."""
+
+    model: Any
+    X: Any
+    features: list[str]
+
+
+def _draw_response(wish: Wish) -> Any:
+    if len(wish.features) not in (1, 2):
+        raise Misuse("a response is that to one or two columns; name them with --feature.")
+    return inspection.ResponseDisplay.from_estimator(wish.model, wish.X, wish.features)
+
+
+KINDS: dict[str, Callable[[Wish], Any]] = {
+    "membership": lambda wish: inspection.MembershipDisplay.from_estimator(wish.model, wish.X, wish.features or None),
+    "grid": lambda wish: inspection.RuleGridDisplay.from_estimator(wish.model, wish.X, wish.features or 8),
+    "history": lambda wish: inspection.HistoryDisplay.from_estimator(wish.model),
+    "shares": lambda wish: inspection.ShareDisplay.from_estimator(wish.model, wish.X),
+    "response": _draw_response,
+    "importance": lambda wish: inspection.ImportanceDisplay.from_estimator(wish.model, wish.X),
+    "waterfall": lambda wish: inspection.WaterfallDisplay.from_estimator(wish.model, wish.X),
+}
+_WITH_FEATURES = ("membership", "grid", "response")
+
+
+def plot(
+    model: ModelFile,
+    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"One of {', '.join(KINDS)}.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="A PNG, SVG or PDF file.")],
+    table: MaybeTableFile = None,
+    feature: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="A column to draw; repeatable. For membership, grid and response."),
+    ] = None,
+    row: Annotated[
+        int | None, typer.Option(min=0, metavar="N", show_default="0", help="Of a waterfall, the row, counted from 0.")
+    ] = None,
+    sheet: Sheet = None,
+    no_header: NoHeader = False,
+    names: Names = None,
+    force: Force = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Draw a model: its sets, its rules at a glance, training, shares, response, importance, or one prediction.
+
+    All but history need TABLE, a table with the columns of training.
+    """
+    set_output(quiet=quiet, silent=quiet or as_json)
+    _check_wish(kind, table, feature, row)
+    path = check_output(output, force, _SUFFIXES, [model, *([] if table is None else [table])])
+    loaded = ModelOnDisk(model)
+    X = None
+    if table is not None:
+        source = open_table(table, Layout(no_header, names, sheet))
+        X = find_rows(loaded, source, [row or 0])[row or 0] if kind == "waterfall" else loaded.read(source)
+    _check_features(loaded, feature or [])
+    os.environ.setdefault("MPLBACKEND", "agg")  # draws to files, whatever the screen
+    display = KINDS[kind](Wish(loaded.model, X, feature or []))
+    with replace_when_whole(path) as temporary:
+        display.figure_.savefig(temporary, format=path.suffix[1:].lower(), dpi=150)
+    print_text(f"Wrote {path}")
+    if as_json:
+        print_json({"output": str(path), "kind": kind})
+
+
+def _check_features(model: ModelOnDisk, features: list[str]) -> None:
+    """Raise `Misuse` for a column that the model does not have; projections are not columns, but may be drawn."""
+    if model.opened.rules.antecedent_projection is None:
+        try:
+            list(map(model.opened.find_column, features))
+        except ValueError as error:
+            raise Misuse(str(error)) from error
+
+
+def _check_wish(kind: str, table: str | None, feature: list[str] | None, row: int | None) -> None:
+    if kind not in KINDS:
+        raise Misuse(str(unknown_name("kind", kind, KINDS)))
+    if table is None and kind != "history":
+        raise Misuse(f"a plot of {kind} needs a table: takagi plot MODEL {kind} TABLE -o FILE")
+    if feature and kind not in _WITH_FEATURES:
+        raise Misuse(f"--feature is for {', '.join(_WITH_FEATURES)}, not for {kind}.")
+    if row is not None and kind != "waterfall":
+        raise Misuse(f"--row is for waterfall, not for {kind}.")

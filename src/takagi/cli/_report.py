@@ -1,0 +1,46 @@
+"""``takagi report``: a page about a model and a table."""
+
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from takagi.cli._console import print_json, print_note, print_text, set_output
+from takagi.cli._files import check_output
+from takagi.cli._models import ModelOnDisk
+from takagi.cli._options import AsJson, Force, ModelFile, Names, NoHeader, Quiet, Sheet, TableFile, Target
+from takagi.cli._tables import Layout, open_table
+
+
+def report(
+    model: ModelFile,
+    table: TableFile,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")],
+    target: Target = None,
+    title: Annotated[str | None, typer.Option(show_default=False, help="The page's title.")] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Show the page in the browser.")] = False,
+    sheet: Sheet = None,
+    no_header: NoHeader = False,
+    names: Names = None,
+    force: Force = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a page about a model: its rules, its score on TABLE, what matters, and what would happen if.
+
+    TABLE holds the target, too. The score is honest only for rows that the model was not trained on.
+    """
+    from takagi.report import ModelReport
+
+    set_output(quiet=quiet, silent=quiet or as_json)
+    path = check_output(output, force, (".html", ".htm"), [model, table])
+    loaded = ModelOnDisk(model)
+    X, y = loaded.read_with_target(open_table(table, Layout(no_header, names, sheet)), target)
+    page = ModelReport(loaded.model, X, y, title=title)
+    page.write_html(path)
+    print_text(f"Wrote {path} ({path.stat().st_size / 1000:,.0f} kB)")
+    if as_json:
+        print_json({"output": str(path), "n_rows": len(y), "scores": page.to_dict()["scores"]})
+    if open_page and not webbrowser.open(path.resolve().as_uri()):
+        print_note(f"there is no browser to show {path} with.")

@@ -1,0 +1,29 @@
+"""``takagi rules``: the rules as text."""
+
+from takagi.cli._console import print_json, print_text, set_output
+from takagi.cli._models import ModelOnDisk
+from takagi.cli._options import AsJson, MaybeTableFile, ModelFile, Names, NoHeader, QuietResult, Sheet
+from takagi.cli._tables import Layout, open_table
+from takagi.inspection import export_text, rule_table
+
+
+def rules(
+    model: ModelFile,
+    table: MaybeTableFile = None,
+    sheet: Sheet = None,
+    no_header: NoHeader = False,
+    names: Names = None,
+    as_json: AsJson = False,
+    quiet: QuietResult = False,
+) -> None:
+    """Print the rules of a model, those that govern most rows first.
+
+    Shares and words such as "high" are of the training rows, or of TABLE if one is given.
+    """
+    set_output(quiet=quiet)
+    loaded = ModelOnDisk(model)
+    X = None if table is None else loaded.read(open_table(table, Layout(no_header, names, sheet)))
+    if as_json:
+        print_json(rule_table(loaded.model, X).to_dict("records"))
+    else:
+        print_text(export_text(loaded.model, X))

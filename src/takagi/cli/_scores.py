@@ -1,0 +1,56 @@
+"""How well a model does: errors on rows held out, beside simple rivals."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import RidgeCV
+from sklearn.metrics import r2_score, root_mean_squared_error
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from takagi._typing import FloatArray, IntArray
+from takagi.cli._console import console, count, make_table, write_errors
+from takagi.cli._training import Settings, train_model
+from takagi.cli._training_table import TrainingTable
+
+
+@dataclass(frozen=True)
+class Score:
+    """The error of one way to predict, on rows that it has not seen."""
+
+    who: str
+    rmse: float
+    r2: float
+
+
+def score_settings(data: TrainingTable, training: IntArray, test: IntArray, settings: Settings) -> list[Score]:
+    """Train without the test rows, and print and return the errors on them beside those of simple rivals."""
+    if not len(test):
+        return []
+    label = f"Training {count(settings.n_rules, 'rule')} on {len(training):,} rows"
+    model = train_model(*data.take(training), settings, label)
+    scores = _score_rivals(model, data.take(training), data.take(test))
+    table = make_table(f"Test on {count(len(test), 'row')} held out", ">RMSE", ">R2")
+    for score, error in zip(scores, write_errors([score.rmse for score in scores]), strict=True):
+        table.add_row(score.who, error, f"{score.r2:.2f}" if score.r2 == score.r2 else "")
+    console.print(table)
+    return scores
+
+
+def _score_rivals(model: Pipeline, training: tuple[Any, Any], test: tuple[Any, Any]) -> list[Score]:
+    """Return the errors of a model, of ridge regression on the same encoding, and of the mean."""
+    encode = model[0].transform
+    target, actual = (np.asarray(y, dtype=float) for y in (training[1], test[1]))
+    ridge = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 4, 15))).fit(encode(training[0]), target)
+    n_rules = model[-1].rule_base_.n_rules
+    return [
+        _score(f"takagi, {count(n_rules, 'rule')}", actual, model.predict(test[0])),
+        _score("ridge regression", actual, ridge.predict(encode(test[0]))),
+        _score("always the mean", actual, np.full(len(actual), target.mean())),
+    ]
+
+
+def _score(who: str, actual: FloatArray, predicted: FloatArray) -> Score:
+    r2 = r2_score(actual, predicted) if len(actual) > 1 and np.ptp(actual) > 0 else np.nan
+    return Score(who, float(root_mean_squared_error(actual, predicted)), float(r2))

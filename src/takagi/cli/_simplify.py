@@ -1,0 +1,67 @@
+"""``takagi simplify``: a model with fewer rules, conditions and terms."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from takagi.cli._console import count, print_json, print_text, set_output
+from takagi.cli._files import check_output
+from takagi.cli._models import ModelOnDisk
+from takagi.cli._options import AsJson, Force, ModelFile, Names, NoHeader, Quiet, Sheet, TableFile, Target
+from takagi.cli._progress import Watch
+from takagi.cli._tables import Layout, open_table
+from takagi.inspection import export_text, rule_table, simplify
+from takagi.persistence import save
+
+
+def simplify_model(
+    model: ModelFile,
+    table: TableFile,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="The smaller model to write.")],
+    max_loss: Annotated[
+        float | None,
+        typer.Option(min=0.0, metavar="PART", show_default="0.02", help="Part by which the RMSE may grow."),
+    ] = None,
+    max_rules: Annotated[
+        int | None, typer.Option(min=1, metavar="N", show_default=False, help="Most rules to keep.")
+    ] = None,
+    max_conditions: Annotated[
+        int | None, typer.Option(min=0, metavar="N", show_default=False, help="Most conditions, of all rules together.")
+    ] = None,
+    target: Target = None,
+    sheet: Sheet = None,
+    no_header: NoHeader = False,
+    names: Names = None,
+    force: Force = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make a model smaller: fewer rules, conditions and terms at a small loss.
+
+    TABLE, best the one of training, holds the target, too; a random quarter of it measures the loss.
+    """
+    set_output(quiet=quiet, silent=quiet or as_json)
+    path = check_output(output, force, inputs=[table])
+    loaded = ModelOnDisk(model)
+    X, y = loaded.read_with_target(open_table(table, Layout(no_header, names, sheet)), target)
+    with Watch(f"Simplifying {count(loaded.opened.rules.n_rules, 'rule')}", None, "steps"):
+        result = simplify(loaded.model, X, y, max_loss=max_loss, max_rules=max_rules, max_conditions=max_conditions)
+    print_text(f"{export_text(result.model)}\n")
+    before, after = result.curve[0], result.point
+    print_text(f"{_measure(before)} became {_measure(after)} (RMSE {100 * result.loss:+.1f} %)")
+    save(result.model, path)
+    print_text(f"Wrote {path}")
+    if as_json:
+        sizes = {"before": _list_sizes(before), "after": _list_sizes(after)}
+        rules = rule_table(result.model).to_dict("records")
+        print_json({"model": str(path), "loss": result.loss, **sizes, "rules": rules})
+
+
+def _measure(point: Any) -> str:
+    sizes = _list_sizes(point).items()
+    return ", ".join(count(number, name.removeprefix("n_").removesuffix("s")) for name, number in sizes)
+
+
+def _list_sizes(point: Any) -> dict[str, int]:
+    return {name: getattr(point, name) for name in ("n_rules", "n_conditions", "n_terms")}

@@ -1,0 +1,75 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from takagi.cli._columns import Understood, read_target, understand
+
+N = 40
+
+
+def one(values):
+    """Understand a single column beside a number."""
+    table = pd.DataFrame({"c": values, "x": np.arange(len(values))})
+    column, number = understand(table)
+    assert number == Understood("x", "number", f"0 to {len(values) - 1}")
+    return column.read_as, column.what, column.n_missing
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (np.linspace(-1, 123456, N), ("number", "-1 to 123,456", 0)),
+        ([1.5, None] * (N // 2), ("number", "1.5", N // 2)),
+        (["1", "2", "?", "4"] * (N // 4), ("number", "1 to 4", N // 4)),
+        ([True, False, False, False] * (N // 4), ("boolean", "true in 25 %", 0)),
+        (["yes", "no"] * (N // 2), ("category", "2: no, yes", 0)),
+        (["a", None] * (N // 2), ("category", "1: a", N // 2)),
+        ([f"level number {k % 15}" for k in range(45)], ("category", "15: level number 0, level number 1, ...", 0)),
+        (["rare" + str(k) if k % 4 == 0 else "often" for k in range(88)], ("category", "1 of 23: often", 0)),
+        ([f"name {k}" for k in range(N)], ("left out", f"{N} different texts", 0)),
+        ([f"name {k // 2}" for k in range(80)], ("category", "20 of 40: name 0, name 1, name 10, name 11, ...", 0)),
+        ([f"name {k // 2}" for k in range(100)], ("left out", "50 different texts", 0)),
+        ([7.0] * N, ("left out", "always 7", 0)),
+        (["same"] * N, ("left out", "always same", 0)),
+        ([None] * N, ("left out", "empty", N)),
+        (pd.date_range("2020-01-01", periods=N), ("left out", "dates or times", 0)),
+        ([f"2020-01-{k % 28 + 1:02d}" for k in range(N)], ("left out", "dates or times", 0)),
+        ([f"{k % 28 + 1}.12.2020 10:{k:02d}" for k in range(N)], ("left out", "dates or times", 0)),
+        ([f"10:{k:02d}" for k in range(N)], ("left out", "dates or times", 0)),
+        ([[1, 2]] * N, ("left out", "neither numbers nor text", 0)),
+    ],
+)  # fmt: skip
+def test_columns_are_understood(values, expected):
+    assert one(values) == expected
+
+
+def test_numbers_with_points_are_no_dates():
+    assert one([f"{k}.5" for k in range(N)])[0] == "number"
+    assert one(["1.2.3", "a"] * (N // 2))[0] == "category"
+
+
+def test_target_is_numbers_where_there_are_some():
+    numbers, present = read_target(pd.DataFrame({"y": ["1", "", "NA", "2.5"]}, dtype=object), "y", ".")
+    np.testing.assert_array_equal(numbers, [1, np.nan, np.nan, 2.5])
+    assert present.tolist() == [True, False, False, True]
+
+
+def test_a_word_among_decimal_commas_is_the_one_that_is_told():
+    table = pd.DataFrame({"y": ["1,5", "2,5", "many"]}, dtype=object)
+    with pytest.raises(ValueError, match=r"got 'many' \(first in row 2\)"):
+        read_target(table, "y", ",")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["1", "2", "many"], r"must be numbers, got 'many' \(first in row 2\)"),
+        (["1,234", "2"], "got '1,234'"),
+        ([True, False, True], "write 1 and 0"),
+        ([None, None, None], "no value in any row"),
+        ([1.0, np.inf, 2.0], "contains infinity"),
+    ],
+)
+def test_targets_that_cannot_be_learned_say_why(values, message):
+    with pytest.raises(ValueError, match=message):
+        read_target(pd.DataFrame({"y": values}), "y", ".")

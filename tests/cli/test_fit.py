@@ -1,0 +1,207 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_cars import FIT, make_cars
+from sklearn.base import clone
+
+from takagi.persistence import load
+
+TARGET = ("--target", "price")
+
+
+def write(path, columns, n_rows=30):
+    pd.DataFrame({name: [value(k) for k in range(n_rows)] for name, value in columns.items()}).to_csv(path, index=False)
+    return path
+
+
+def test_fit_says_what_it_understood_scores_reads_out_and_writes(call, scratch, listing):
+    code, out, err = call("fit", "cars.csv", *TARGET, "-o", "new.takagi", *FIT)
+    assert (code, listing()) == (0, ["new.takagi"])
+    lines = [line.rstrip() for line in out.splitlines()]
+    assert max(map(len, lines)) <= 80
+    assert lines[0] == "cars.csv: 200 rows, 8 columns (comma-separated, UTF-8)"
+    cars = make_cars().dropna(subset="price")
+    assert [line.split()[:3] for line in lines[3:10]] == [
+        ["plate", "left", "out"],
+        ["weight", "number", f"{cars['weight'].min():.0f}"],
+        ["power", "number", f"{cars['power'].min():g}"],
+        ["fuel", "category", "3:"],
+        ["sold", "boolean", "true"],
+        ["first", "seen", "left"],
+        ["wheels", "left", "out"],
+    ]
+    assert "Target price: " in out
+    assert "; 2 rows without it left out" in out
+    scores = [line.split("  ")[0] for line in lines if line.startswith(("Test on", "takagi,", "ridge", "always the"))]
+    assert scores == ["Test on 40 rows held out", "takagi, 3 rules", "ridge regression", "always the mean"]
+    assert out.count("\n  THEN price = ") == 3
+    assert "  takagi explain new.takagi cars.csv --row 0" in lines
+    assert err.splitlines() == ["Training 3 rules on 158 rows", "Training 3 rules on all 198 rows"]
+
+
+def test_the_written_model_is_trained_on_all_rows_that_have_a_target(scratch):
+    rules = load("cars.takagi")[-1].rule_base_
+    assert (rules.n_rules, rules.output_names) == (3, ("price",))
+    cars = make_cars().dropna(subset="price")
+    model = load("cars.takagi")
+    assert [column.name for column in model[0].columns_] == ["weight", "power", "fuel", "sold"]
+    again = clone(model).fit(cars[["weight", "power", "fuel", "sold"]], cars["price"])
+    np.testing.assert_array_equal(again.predict(cars), model.predict(cars))
+
+
+def test_json_is_all_of_the_output(call, scratch):
+    code, out, _ = call("fit", "cars.csv", *TARGET, "-o", "new.takagi", *FIT, "--json")
+    summary = json.loads(out)
+    assert code == 0
+    assert (summary["model"], summary["target"]) == ("new.takagi", "price")
+    assert (summary["n_rows"], summary["n_rows_without_target"]) == (198, 2)
+    assert [c["name"] for c in summary["columns"] if c["read_as"] == "left out"] == ["plate", "first seen", "wheels"]
+    assert summary["settings"] == {"n_rules": 3, "keep_prob": 0.8, "max_iter": 300, "random_state": 0}
+    assert [score["who"] for score in summary["scores"]["scores"]] == [
+        "takagi, 3 rules",
+        "ridge regression",
+        "always the mean",
+    ]
+    mean = summary["scores"]["scores"][2]
+    assert mean["rmse"] > 1000 > abs(mean["r2"])
+    assert [rule["rule"] for rule in summary["rules"]] == [1, 2, 3]
+
+
+def test_quiet_is_silent_and_seeds_repeat(call, scratch):
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        code, out, err = call("fit", "cars.csv", *TARGET, "-o", f"{name}.takagi", *FIT, "--seed", seed, "-q")
+        assert (code, out, err) == (0, "", "")
+    content = {name: (scratch / f"{name}.takagi").read_bytes() for name in "abc"}
+    assert content["a"] == content["b"] != content["c"]
+
+
+def test_no_rows_held_out_means_no_score(call, scratch):
+    code, out, err = call("fit", "cars.csv", *TARGET, "-o", "new.takagi", *FIT, "--test-fraction", 0)
+    assert (code, "RMSE" in out) == (0, False)
+    assert err == "Training 3 rules on all 198 rows\n"
+
+
+def test_columns_can_be_left_out_by_name_and_pattern(call, scratch):
+    code, *_ = call("fit", "cars.csv", *TARGET, "-o", "new.takagi", *FIT, "--drop", "power", "--drop", "s*", "-q")
+    assert (code, list(load("new.takagi")[0].feature_names_in_)) == (0, ["weight", "fuel"])
+
+
+def test_tune_shows_a_table_and_takes_its_first_line(call, scratch):
+    words = ("fit", "cars.csv", *TARGET, "-o", "new.takagi", "--tune", "--iterations", 60)
+    code, out, _ = call(*words, "--rules", 2, "--json")
+    summary = json.loads(out)
+    assert code == 0
+    errors = [one["rmse"] for one in summary["search"]]
+    assert errors == sorted(errors)
+    assert len({one["keep_prob"] for one in summary["search"]}) == 3
+    assert {(one["n_rules"], one["max_iter"]) for one in summary["search"]} == {(2, 60)}
+    assert summary["settings"]["keep_prob"] == summary["search"][0]["keep_prob"]
+    assert load("new.takagi")[-1].keep_prob == summary["settings"]["keep_prob"]
+    code, out, err = call(*words, "--force")
+    table = out[out.index("Rules") :].splitlines()[:16]
+    assert max(len(line.rstrip()) for line in table) <= 80
+    assert sorted({int(line.split()[0]) for line in table[1:]}) == [4, 8, 16, 32, 64]
+    assert "Trying 15 settings on 5 folds" in err
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "t.csv is empty."),
+        ("x,price\n", "t.csv has names but no rows."),
+        ("x,price\n1,2\n3,4\n", "t.csv has 2 rows with a target; training takes 10 at least."),
+        ("price\n" + "1\n2\n" * 10, "t.csv has the single column 'price'; training takes a target and at least"),
+        ("x~price\n" + "1~2\n" * 20, "t.csv has the single column 'x~price'; training takes a target and at least one"),
+        ("x,z,price\n" + "1,a,3\n1,a,4\n" * 9, "t.csv has no column to learn 'price' from ('x': always 1, 'z': always"),
+        ("x,price\n" + "1,2\n2,2\n" * 9, "the target 'price' is 2 in every row: there is nothing to learn."),
+        ("x,price\n" + "1,2\n2,lots\n" * 9, "the target 'price' must be numbers, got 'lots' (first in row 1)."),
+        ("x,x,price\n" + "1,2,3\n" * 9, "t.csv has several columns named 'x'. Rename or remove all but one."),
+    ],
+)  # fmt: skip
+def test_tables_that_cannot_be_learned_from_say_why(call, scratch, content, message, listing):
+    (scratch / "t.csv").write_text(content)
+    code, out, err = call("fit", "t.csv", *TARGET, "-o", "new.takagi", *FIT)
+    assert (code, out, listing()) == (1, "", ["t.csv"])
+    assert err.startswith(f"Error: {message}")
+    assert err.count("\n") <= 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("cars.cvs", *TARGET, "-o", "n.takagi"), "there is no file cars.cvs. Did you mean cars.csv?"),
+        (("cars.csv", "-t", "prise", "-o", "n.takagi"), "cars.csv has no column 'prise'. Did you mean 'price'?"),
+        (("cars.csv", *TARGET, "-o", "cars.takagi"), "cars.takagi exists; pass --force to replace it"),
+        (("cars.csv", *TARGET, "-o", "no/n.takagi"), "there is no folder no; make it first."),
+        (("cars.csv", *TARGET, "-o", "/dev/null", "--force"), "/dev/null is not a regular file"),
+        (("cars.csv", *TARGET, "-o", ".", "--force"), ". is not a regular file"),
+        (("cars.csv", *TARGET, "-o", "n.takagi", "--drop", "wieght"), "cars.csv has no column 'wieght'. Did you mean"),
+        (("cars.csv", *TARGET, "-o", "n.takagi", "--drop", "price"), "'price' is the target and cannot be left out."),
+        (("cars.csv", *TARGET, "-o", "n.takagi", "--drop", "*"), "--drop leaves no column to learn 'price' from."),
+        (("cars.csv", *TARGET, "-o", "n.takagi", "--names", "a,b"), "cars.csv has 8 columns, but --names gives 2"),
+        (("cars.csv", *TARGET, "-o", "n.takagi", "--rules", 0), "Invalid value for '--rules'"),
+        (("cars.csv", *TARGET, "-o", "n.takagi", "--test-fraction", 1), "Invalid value for '--test-fraction'"),
+    ],
+)
+def test_misuse_is_exit_code_two_and_says_what_to_do(call, scratch, words, message, listing):
+    before = (scratch / "cars.takagi").read_bytes()
+    code, out, err = call("fit", *words)
+    assert (code, out, listing()) == (2, "", [])
+    assert err.startswith(f"Error: {message}")
+    assert (scratch / "cars.takagi").read_bytes() == before
+
+
+def test_very_many_columns_are_refused_at_once_and_can_be_left_out(call, scratch):
+    n_columns = 100_000
+    rows = (",".join([*map(str, np.arange(n_columns) + k), str(k % 7)]) for k in range(12))
+    (scratch / "wide.csv").write_text("\n".join([",".join([*(f"x{k}" for k in range(n_columns)), "price"]), *rows]))
+    code, _, err = call("fit", "wide.csv", *TARGET, "-o", "new.takagi", *FIT)
+    assert code == 1
+    assert err.startswith("Error: wide.csv has 100,000 columns to learn from; rules take at most 5,000. Leave some out")
+    drops = [word for length in (3, 4, 5) for word in ("--drop", "x" + "?" * length)]
+    code, out, _ = call("fit", "wide.csv", *TARGET, "-o", "new.takagi", *FIT, *drops)
+    assert (code, len(load("new.takagi")[0].columns_)) == (0, 100)
+    assert "... and 60 more columns" in out
+    code, out, _ = call("predict", "new.takagi", "wide.csv")
+    assert (code, len(out.splitlines())) == (0, 13)
+
+
+def test_names_of_all_sorts_stay_in_their_lines(call, scratch, monkeypatch):
+    names = ["a" * 90, "👩‍🚗 owner", "مالك السيارة", "[bold]x[/bold]", "line\nbreak"]
+    columns = {name: (lambda k, j=j: (k * (j + 3)) % 17) for j, name in enumerate(names)}
+    write(scratch / "odd.csv", {**columns, "price": lambda k: k % 11})
+    for width in (80, 120):
+        monkeypatch.setenv("COLUMNS", str(width))
+        code, out, _ = call("fit", "odd.csv", *TARGET, "-o", "new.takagi", *FIT, "--force")
+        assert code == 0
+        table = out.splitlines()[2:8]
+        assert all("number" in line for line in table[1:])
+        assert "[bold]x[/bold]" in table[4]
+    code, out, _ = call("explain", "new.takagi", "odd.csv")
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fit", "cars.csv", "-t", "price", "-o", "cars.csv"),
+        ("predict", "cars.takagi", "cars.csv", "-o", "cars.csv"),
+        ("simplify", "cars.takagi", "cars.csv", "-o", "cars.csv"),
+        ("export", "cars.takagi", "--to", "json", "-o", "cars.takagi"),
+    ],
+)
+def test_what_a_command_reads_is_never_replaced(call, scratch, words):
+    before = [(scratch / name).read_bytes() for name in ("cars.csv", "cars.takagi")]
+    code, _, err = call(*words, "--force")
+    assert code == 2
+    assert "is read by this command; choose another name" in err
+    assert [(scratch / name).read_bytes() for name in ("cars.csv", "cars.takagi")] == before
+
+
+@pytest.mark.parametrize("words", [("fit", "cars.csv", "-t", "price"), ("export", "cars.takagi", "--to", "c")])
+def test_a_dash_is_no_file(call, scratch, listing, words):
+    code, _, err = call(*words, "-o", "-")
+    assert (code, listing()) == (2, [])
+    assert "the output must be a file" in err
