@@ -153,7 +153,7 @@ def test_an_error_far_down_says_where_and_leaves_the_old_output(call, scratch, m
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("cars.takagi", "cars.csv", "-o", "cars.csv"), "cars.csv exists; pass --force"),
+        (("cars.takagi", "cars.csv", "-o", "cars.csv"), "cars.csv is read by this command"),
         (("cars.takagi", "cars.csv", "-o", "out.xls"), "the output out.xls must end in .csv, .tsv or .parquet."),
         (("cars.takagi", "cars.csv", "--keep", "plat"), "cars.csv has no column 'plat'. Did you mean 'plate'?"),
         (("car.takagi", "cars.csv"), "there is no file car.takagi. Did you mean cars.takagi?"),
