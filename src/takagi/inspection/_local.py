@@ -51,6 +51,17 @@ class LocalExplanation:
         The local linear model: the consequents of the rules, weighted by their shares.
     row_numbers : tuple of int
         Where the rows stood in X.
+
+    Examples
+    --------
+    >>> from takagi import RuleBase
+    >>> from takagi.inspection import explain_local
+    >>> rules = RuleBase([[0.0], [10.0]], [[2.0], [2.0]], [[[0.0, 1.0]], [[5.0, 0.0]]], feature_names=["speed"])
+    >>> explained = explain_local(rules, [[1.0], [9.0]], baseline=[[5.0]])
+    >>> explained.base.round(2), explained.contributions.round(2).ravel()
+    (array([5.]), array([-4.,  0.]))
+    >>> (explained.base + explained.contributions.sum(axis=2) - explained.prediction).round(9).ravel()
+    array([0., 0.])
     """
 
     columns: tuple[str, ...]

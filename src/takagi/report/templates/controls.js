@@ -28,7 +28,7 @@ function makeChoice(column, c, onChange) {
   const choices = [...listChoices(column), { cell: AVERAGE, text: describeCell(column, AVERAGE) }];
   const options = choices.map(({ text }, i) => make("option", { value: i }, text));
   const select = make("select", { id: `value-${c}` }, ...options);
-  const outside = make("p", { class: "outside", hidden: true }, "no level that training had");
+  const outside = make("p", { class: "outside", hidden: true }, "none of these levels: training had it rarely or never");
   const show = (cell) => {
     select.value = choices.findIndex((choice) => choice.cell === cell);
     outside.hidden = column.kind !== "category" || cell !== -1;
