@@ -2,11 +2,14 @@
 
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
-def write_whole(path: Path, content: bytes) -> Path:
-    """Write a file under a temporary name beside its place and move it there; one that exists is replaced.
+@contextmanager
+def replace_when_whole(path: Path) -> Iterator[Path]:
+    """Give a temporary name beside `path` to write to; it takes the place of `path` only if all went well.
 
     A link stays a link, and a folder that does not exist is an error that names it.
     """
@@ -17,11 +20,16 @@ def write_whole(path: Path, content: bytes) -> Path:
         raise IsADirectoryError(f"{path} is a folder; give the name of a file in it.")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:
-        with temporary.open("xb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
+        yield temporary
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, content: bytes) -> Path:
+    """Write a file; one that exists stays as it is until the new one is on the disk."""
+    with replace_when_whole(path) as temporary, temporary.open("xb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
     return path

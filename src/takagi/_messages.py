@@ -8,6 +8,17 @@ from typing import Any
 _MOST = 30  # names listed in an error
 
 
+def find_nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is most like a name, whatever its capitals, or None if none is like it.
+
+    >>> find_nearest("prise", ["Price", "rooms"])
+    'Price'
+    """
+    lowered = {word.lower(): word for word in known}
+    near = get_close_matches(name.lower(), lowered, n=1, cutoff=0.55)
+    return lowered[near[0]] if near else None
+
+
 def unknown_name(what: str, name: object, known: Iterable[str]) -> ValueError:
     """Return an error that names the nearest known name and lists those that are known, at most 30.
 
@@ -15,9 +26,8 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> ValueError:
     ValueError("optimizer 'adma' is unknown, did you mean 'adam'? Known are 'sgdm', 'adam'.")
     """
     known = list(known)
-    lowered = {word.lower(): word for word in known}
-    near = get_close_matches(str(name).lower(), lowered, n=1, cutoff=0.5)
-    hint = f", did you mean {lowered[near[0]]!r}?" if near else "."
+    near = find_nearest(str(name), known)
+    hint = f", did you mean {near!r}?" if near is not None else "."
     listed = ", ".join(map(repr, known[:_MOST])) + (f" and {len(known) - _MOST} more" if len(known) > _MOST else "")
     return ValueError(f"{what} {name!r} is unknown{hint} Known are {listed}.")
 
@@ -27,4 +37,4 @@ def need_extra(package: str, extra: str) -> Any:
     try:
         return import_module(package)
     except ImportError as error:
-        raise ImportError(f'This needs {package}. Install it with: pip install "takagi[{extra}]"') from error
+        raise ImportError(f'This needs {package}: pip install "takagi[{extra}]"') from error

@@ -139,7 +139,7 @@ def _name_inputs(column: "Column") -> list[str]:
 def _read_conditions(
     rules: "RuleBase", r: int, words: Sequence[str], profile: Profile | None, columns: "Sequence[Column] | None"
 ) -> Iterator[Condition]:
-    n_projected = rules.centers.shape[1] - rules.n_features
+    n_projected = rules.n_projected
     for j in range(n_projected):
         if np.isfinite(rules.widths[r, j]):
             yield _about(f"p{j}", "", rules.centers[r, j], rules.widths[r, j])
@@ -183,7 +183,7 @@ def excludes_nothing(center: float, width: float, profile: Profile | None, featu
 
 def name_sets(rules: "RuleBase", profile: Profile | None) -> list[list[str]]:
     """Return a word for each rule's set on each feature: by rank among shared sets, else by place in the data."""
-    n_projected = rules.centers.shape[1] - rules.n_features
+    n_projected = rules.n_projected
     words = [[""] * rules.n_features for _ in range(rules.n_rules)]
     if profile is None:
         return words

@@ -105,7 +105,12 @@ class RuleBase:
     @property
     def n_features(self) -> int:
         """Number of features, without projections."""
-        return self.centers.shape[1] - _count_projections(self.antecedent_projection)
+        return self.centers.shape[1] - self.n_projected
+
+    @property
+    def n_projected(self) -> int:
+        """Number of projections, which come before the features in the conditions."""
+        return _count_projections(self.antecedent_projection)
 
     # -- what the rules say about rows ---------------------------------------------------------------------------------
 

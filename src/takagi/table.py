@@ -4,7 +4,6 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from numbers import Integral
 from typing import Any
 
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from takagi._cells import Cells, as_numbers, as_truth, as_words, find_kind, read_cells
 from takagi._compat import Interval, fit_context
+from takagi._messages import find_nearest
 from takagi._text import format_number
 from takagi._typing import FloatArray, IntArray, Table
 
@@ -382,7 +382,6 @@ def _split(X: Table) -> list[Any]:
 
 def _lacking_error(lacking: list[str], given: list[str]) -> ValueError:
     shown = ", ".join(map(repr, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
-    near = get_close_matches(lacking[0].lower(), [name.lower() for name in given], n=1)
-    nearest = [name for name in given if near and name.lower() == near[0]]
-    hint = f" Did you mean {nearest[0]!r} for {lacking[0]!r}?" if nearest else ""
+    near = find_nearest(lacking[0], given)
+    hint = f" Did you mean {near!r} for {lacking[0]!r}?" if near is not None else ""
     return ValueError(f"X lacks {len(lacking)} column(s) that training had: {shown}.{hint}")

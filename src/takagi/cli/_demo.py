@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 from sklearn.datasets import load_wine
 
+from takagi._files import replace_when_whole
 from takagi.cli._columns import understand
 from takagi.cli._console import Misuse, print_json, print_text, set_output
-from takagi.cli._files import check_output, replace_when_whole
+from takagi.cli._files import check_output
 from takagi.cli._options import AsJson, Force, Quiet
 from takagi.cli._scores import score_settings
 from takagi.cli._training import Settings, split_off, train_model

@@ -1,8 +1,6 @@
 """Files: what may be read and written, and outputs that are seen whole or not at all."""
 
-import secrets
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from difflib import SequenceMatcher, get_close_matches
 from pathlib import Path
 
@@ -52,18 +50,6 @@ def check_output(path: Path, force: bool, suffixes: Sequence[str] = (), inputs: 
     if path.exists() and not force:
         raise Misuse(f"{path} exists; pass --force to replace it, or choose another name.")
     return path
-
-
-@contextmanager
-def replace_when_whole(path: Path) -> Iterator[Path]:
-    """Give a temporary name beside `path` to write to; it takes the place of `path` only if all went well."""
-    path = path.resolve()  # a link stays a link
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
-    try:
-        yield temporary
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _list(words: Sequence[str]) -> str:

@@ -9,10 +9,11 @@ from typing import Annotated, Any
 import typer
 
 from takagi import inspection
+from takagi._files import replace_when_whole
 from takagi._messages import unknown_name
 from takagi.cli._console import Misuse, print_json, print_text, set_output
 from takagi.cli._explain import find_rows
-from takagi.cli._files import check_output, replace_when_whole
+from takagi.cli._files import check_output
 from takagi.cli._models import ModelOnDisk
 from takagi.cli._options import AsJson, Force, MaybeTableFile, ModelFile, Names, NoHeader, Quiet, Sheet
 from takagi.cli._tables import Layout, open_table

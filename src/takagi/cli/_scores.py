@@ -4,15 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import RidgeCV
-from sklearn.metrics import r2_score, root_mean_squared_error
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import Pipeline
 
 from takagi._typing import FloatArray, IntArray
 from takagi.cli._console import console, count, make_table, write_errors
 from takagi.cli._training import Settings, train_model
 from takagi.cli._training_table import TrainingTable
+from takagi.report._fit import make_ridge, score
 
 
 @dataclass(frozen=True)
@@ -32,8 +30,8 @@ def score_settings(data: TrainingTable, training: IntArray, test: IntArray, sett
     model = train_model(*data.take(training), settings, label)
     scores = _score_rivals(model, data.take(training), data.take(test))
     table = make_table(f"Test on {count(len(test), 'row')} held out", ">RMSE", ">R2")
-    for score, error in zip(scores, write_errors([score.rmse for score in scores]), strict=True):
-        table.add_row(score.who, error, f"{score.r2:.2f}" if score.r2 == score.r2 else "")
+    for one, error in zip(scores, write_errors([one.rmse for one in scores]), strict=True):
+        table.add_row(one.who, error, f"{one.r2:.2f}" if one.r2 == one.r2 else "")
     console.print(table)
     return scores
 
@@ -42,7 +40,7 @@ def _score_rivals(model: Pipeline, training: tuple[Any, Any], test: tuple[Any, A
     """Return the errors of a model, of ridge regression on the same encoding, and of the mean."""
     encode = model[0].transform
     target, actual = (np.asarray(y, dtype=float) for y in (training[1], test[1]))
-    ridge = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 4, 15))).fit(encode(training[0]), target)
+    ridge = make_ridge().fit(encode(training[0]), target)
     n_rules = model[-1].rule_base_.n_rules
     return [
         _score(f"takagi, {count(n_rules, 'rule')}", actual, model.predict(test[0])),
@@ -52,5 +50,5 @@ def _score_rivals(model: Pipeline, training: tuple[Any, Any], test: tuple[Any, A
 
 
 def _score(who: str, actual: FloatArray, predicted: FloatArray) -> Score:
-    r2 = r2_score(actual, predicted) if len(actual) > 1 and np.ptp(actual) > 0 else np.nan
-    return Score(who, float(root_mean_squared_error(actual, predicted)), float(r2))
+    found = score(who, actual, predicted)
+    return Score(who, found["rmse"], np.nan if found["r2"] is None else found["r2"])

@@ -4,11 +4,10 @@ import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Protocol
 
-from takagi._messages import need_extra
+from takagi._messages import find_nearest, need_extra
 from takagi.cli._console import Misuse, count, print_note, quote
 from takagi.cli._dialect import HEAD_BYTES
 from takagi.cli._files import STANDARD, check_input
@@ -93,9 +92,8 @@ def find_columns(table: TableOnDisk, wanted: Sequence[str], error: type[Exceptio
     known = set(table.names)
     for name in wanted:
         if name not in known:
-            lowered = {word.lower(): word for word in table.names}
-            near = get_close_matches(name.lower(), lowered, n=1, cutoff=0.5)
-            hint = f" Did you mean {quote(lowered[near[0]])}?" if near else ""
+            near = find_nearest(name, table.names)
+            hint = f" Did you mean {quote(near)}?" if near is not None else ""
             raise error(f"{table.label} has no column {quote(name)}.{hint} It has {_list_names(table.names)}.")
     return list(wanted)
 

@@ -6,8 +6,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
+from takagi._files import replace_when_whole
 from takagi._messages import need_extra
-from takagi.cli._files import replace_when_whole
 
 SUFFIXES = (".csv", ".tsv", ".parquet")
 

@@ -7,10 +7,11 @@ from typing import Any
 from sklearn.utils import Bunch
 
 from takagi._files import write_whole
+from takagi._messages import need_extra
 from takagi._typing import FloatArray
 from takagi.datasets._fetch import download_file
 from takagi.datasets._folders import find_file, get_data_home
-from takagi.datasets._parse import parse, require
+from takagi.datasets._parse import parse
 from takagi.datasets._registry import Dataset, describe_dataset
 
 Folder = str | os.PathLike[str] | None
@@ -159,7 +160,7 @@ def _parse_file(dataset: Dataset, path: Path) -> tuple[FloatArray, FloatArray]:
 
 
 def _frames(dataset: Dataset, X: FloatArray, y: FloatArray) -> Bunch:
-    pandas = require("pandas")
+    pandas = need_extra("pandas", "experiments")
     data = pandas.DataFrame(X, columns=dataset.feature_names)
     target = pandas.Series(y, name=dataset.target)
     return Bunch(data=data, target=target, frame=data.assign(**{dataset.target: target}))

@@ -1,6 +1,5 @@
 """Parsing: from the bytes of an archive's file to features and target."""
 
-import importlib
 import io
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -8,19 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from takagi._messages import need_extra
 from takagi._typing import FloatArray
 from takagi.datasets._registry import Dataset
 from takagi.datasets._sources import Source
 
 Table = np.ndarray[tuple[int, int], Any]
-
-
-def require(package: str) -> Any:
-    """Import an optional package, or say in one line what to install."""
-    try:
-        return importlib.import_module(package)
-    except ImportError as error:
-        raise ImportError(f'This needs {package}: pip install "takagi[experiments]"') from error
 
 
 def read_numbers(content: bytes, n_columns: int) -> Table:
@@ -43,13 +35,13 @@ def read_tecator(content: bytes, n_columns: int) -> Table:
 
 def read_xls(content: bytes, n_columns: int) -> Table:
     """Return the first sheet of an old Excel workbook, without its header."""
-    sheet = require("xlrd").open_workbook(file_contents=content).sheet_by_index(0)
+    sheet = need_extra("xlrd", "experiments").open_workbook(file_contents=content).sheet_by_index(0)
     return _to_table((sheet.row_values(row) for row in range(1, sheet.nrows)), n_columns)
 
 
 def read_xlsx(content: bytes, n_columns: int) -> Table:
     """Return the first sheet of an Excel workbook, without its header and without empty rows."""
-    workbook = require("openpyxl").load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+    workbook = need_extra("openpyxl", "experiments").load_workbook(io.BytesIO(content), read_only=True, data_only=True)
     return _to_table(workbook.worksheets[0].iter_rows(min_row=2, values_only=True), n_columns)
 
 

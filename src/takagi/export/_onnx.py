@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from takagi._messages import need_extra
 from takagi._model import OpenModel
 from takagi._typing import FloatArray
 from takagi._wording import describe_rules, name_features, name_outputs
@@ -66,7 +67,7 @@ class Graph:
     """A graph that grows by one operator at a time; tensors go by names that are not the user's."""
 
     def __init__(self, dtype: str, taken: list[str]) -> None:
-        self.onnx = _import_onnx()
+        self.onnx = need_extra("onnx", "export")
         self.dtype = dtype
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
@@ -121,14 +122,6 @@ class Graph:
     def add_output(self, name: str, shape: list[str | int]) -> None:
         """Declare a tensor to be the output."""
         self.outputs.append(self.onnx.helper.make_tensor_value_info(name, self.number_type, shape))
-
-
-def _import_onnx() -> Any:
-    try:
-        import onnx
-    except ImportError:
-        raise ImportError('to_onnx needs the package onnx: pip install "takagi[export]"') from None
-    return onnx
 
 
 # -- the table ---------------------------------------------------------------------------------------------------------

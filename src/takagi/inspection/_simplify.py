@@ -326,7 +326,7 @@ def _sort_rules(rules: RuleBase, rows: Sample) -> RuleBase:
 
 def _name_inputs(rules: RuleBase) -> list[str]:
     """Return names of the inputs of the conditions, projections first."""
-    n_projected = rules.centers.shape[1] - rules.n_features
+    n_projected = rules.n_projected
     return [*(f"p{j}" for j in range(n_projected)), *name_features(rules)]
 
 

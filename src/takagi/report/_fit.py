@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics import r2_score, root_mean_squared_error
 from sklearn.model_selection import KFold, cross_val_predict
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from takagi._typing import FloatArray
@@ -28,10 +28,10 @@ def score_outputs(
     scores = []
     for k, name in enumerate(name_outputs(rules)):
         actual = target[:, k]
-        rivals = [_score("These rules", actual, prediction[:, k])]
+        rivals = [score("These rules", actual, prediction[:, k])]
         if ridge is not None:
-            rivals.append(_score("Ridge regression", ridge_target[:, k], ridge[:, k]))
-        rivals.append(_score("The mean", actual, np.full(len(actual), actual.mean())))
+            rivals.append(score("Ridge regression", ridge_target[:, k], ridge[:, k]))
+        rivals.append(score("The mean", actual, np.full(len(actual), actual.mean())))
         scores.append({"output": name, "scores": rivals})
     return scores
 
@@ -43,9 +43,8 @@ def _predict_ridge(rows: FloatArray, target: FloatArray, random_state: Any) -> t
     if len(rows) < 2 * _N_FOLDS:
         return target, None
     rows, peak = rows / _find_peak(rows), _find_peak(target)
-    ridge = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 4, 15)))
     folds = KFold(_N_FOLDS, shuffle=True, random_state=random_state)
-    return target, peak * cross_val_predict(ridge, rows, target / peak, cv=folds).reshape(target.shape)
+    return target, peak * cross_val_predict(make_ridge(), rows, target / peak, cv=folds).reshape(target.shape)
 
 
 def _find_peak(values: FloatArray) -> FloatArray:
@@ -54,14 +53,20 @@ def _find_peak(values: FloatArray) -> FloatArray:
     return np.where(peak > 0, peak, 1.0)
 
 
-def _score(who: str, actual: FloatArray, predicted: FloatArray) -> dict[str, Any]:
+def make_ridge() -> Pipeline:
+    """Return ridge regression on standardized inputs, its strength chosen by leaving one out."""
+    return make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 4, 15)))
+
+
+def score(who: str, actual: FloatArray, predicted: FloatArray) -> dict[str, Any]:
+    """Return RMSE and R2 (None if the target has no spread) of a way to predict, large numbers among them."""
     has_spread = len(actual) > 1 and np.ptp(actual) > 0
-    peak = _find_peak(np.r_[actual, predicted][:, None])
+    peak = max(np.abs(actual).max(), np.abs(predicted).max()) or 1.0
     actual, predicted = actual / peak, predicted / peak
     return {
         "who": who,
-        "rmse": peak[0] * root_mean_squared_error(actual, predicted),
-        "r2": r2_score(actual, predicted) if has_spread else None,
+        "rmse": float(peak * root_mean_squared_error(actual, predicted)),
+        "r2": float(r2_score(actual, predicted)) if has_spread else None,
     }
 
 

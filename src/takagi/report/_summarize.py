@@ -154,7 +154,7 @@ def _arrange_columns(opened: OpenModel, shown: IntArray) -> OpenModel:
     rules, profile = opened.rules, opened.rules.profile
     assert profile is not None
     kept = np.concatenate([opened.inputs_of(int(c)) for c in shown]).astype(np.intp)
-    n_a, n_c = rules.centers.shape[1] - rules.n_features, rules.consequents.shape[2] - 1 - rules.n_features
+    n_a, n_c = rules.n_projected, rules.consequents.shape[2] - 1 - rules.n_features
     conditions = np.r_[np.arange(n_a), n_a + kept]
     weights = np.r_[np.arange(1 + n_c), 1 + n_c + kept]
     names = None if rules.feature_names is None else tuple(rules.feature_names[m] for m in kept)

@@ -124,7 +124,7 @@ def collect_sets(opened: OpenModel, rows: FloatArray) -> list[ColumnSets]:
 
 def pick_sets(opened: OpenModel, sets: Sequence[ColumnSets], wanted: Sequence[str | int]) -> list[ColumnSets]:
     """Return those of the collected sets that are wanted by name or by the column's index."""
-    n_projected = opened.rules.centers.shape[1] - opened.rules.n_features
+    n_projected = opened.rules.n_projected
     projected = {f"p{j}" for j in range(n_projected)} - {column.name for column in opened.columns}
     used = [c for c, column in enumerate(opened.columns) if column.inputs]
     return [
@@ -157,13 +157,13 @@ def _collect_projections(opened: OpenModel, rows: FloatArray) -> list[ColumnSets
             f"p{j}", inputs[:, j], widen(inputs[:, j]), rules.centers[:, j], rules.widths[:, j],
             np.isfinite(rules.widths[:, j]),
         )
-        for j in range(rules.centers.shape[1] - rules.n_features)
+        for j in range(rules.n_projected)
     ]  # fmt: skip
 
 
 def _collect(opened: OpenModel, rows: FloatArray, c: int, profile: Profile) -> ColumnSets:
     rules, column, inputs = opened.rules, opened.columns[c], opened.inputs_of(c)
-    offset = rules.centers.shape[1] - rules.n_features
+    offset = rules.n_projected
     centers, widths = rules.centers[:, offset + inputs], rules.widths[:, offset + inputs]
     first = int(inputs[0])
     if column.kind == "category":
