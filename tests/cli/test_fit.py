@@ -95,15 +95,15 @@ def test_tune_shows_a_table_and_takes_its_first_line(call, scratch):
     assert code == 0
     errors = [one["rmse"] for one in summary["search"]]
     assert errors == sorted(errors)
-    assert len({one["keep_prob"] for one in summary["search"]}) == 3
+    assert {one["keep_prob"] for one in summary["search"]} == {0.6, 0.8, 0.9}
     assert {(one["n_rules"], one["max_iter"]) for one in summary["search"]} == {(2, 60)}
     assert summary["settings"]["keep_prob"] == summary["search"][0]["keep_prob"]
     assert load("new.takagi")[-1].keep_prob == summary["settings"]["keep_prob"]
     code, out, err = call(*words, "--force")
-    table = out[out.index("Rules") :].splitlines()[:16]
+    table = out[out.index("Rules") :].splitlines()[:17]
     assert max(len(line.rstrip()) for line in table) <= 80
-    assert sorted({int(line.split()[0]) for line in table[1:]}) == [4, 8, 16, 32, 64]
-    assert "Trying 15 settings on 5 folds" in err
+    assert {line.split()[0] for line in table[1:]} == {"auto", "4", "8", "16", "32", "64"}
+    assert "Trying 16 settings on 5 folds" in err
 
 
 @pytest.mark.parametrize(
@@ -205,3 +205,22 @@ def test_a_dash_is_no_file(call, scratch, listing, words):
     code, _, err = call(*words, "-o", "-")
     assert (code, listing()) == (2, [])
     assert "the output must be a file" in err
+
+
+def test_rules_auto_is_the_library_s_default(call, scratch):
+    code, out, err = call("fit", "cars.csv", *TARGET, "-o", "new.takagi", "--rules", "auto", "--iterations", 60)
+    assert code == 0
+    assert "Training rules on all 198 rows" in err
+    model = load("new.takagi")[-1]
+    assert (model.n_rules, model.keep_prob_, model.n_rules_) == ("auto", 1.0, 1)
+    assert "IF anything" in out  # these prices are a straight line
+    call("fit", "cars.csv", *TARGET, "-o", "many.takagi", "--rules", "40", "--iterations", 5)[1].index(
+        "40 rules; to print"
+    )
+
+
+@pytest.mark.parametrize("word", ["0", "-3", "few", "1.5"])
+def test_wrong_numbers_of_rules_are_refused(call, scratch, word):
+    code, _, err = call("fit", "cars.csv", *TARGET, "-o", "new.takagi", "--rules", word)
+    assert code == 2
+    assert "a number from 1 on or the word auto is needed" in " ".join(err.split())

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.cbook import is_math_text
 from matplotlib.text import Text
+from sklearn.datasets import make_friedman1
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
@@ -574,3 +575,17 @@ def test_scalers_of_a_pipeline_are_undone(cars):
     rules = open_model(model).rules
     np.testing.assert_array_equal(sets.centers, rules.centers[:, 0])
     assert sets.span == (X["km"].min(), X["km"].max())
+
+
+def test_history_without_validation_rows_shows_training_alone():
+    X, y = make_friedman1(60, random_state=0)
+    display = render(HistoryDisplay.from_estimator(TSKRegressor(2, keep_prob=1, max_iter=50, random_state=0).fit(X, y)))
+    assert [line.get_label() for line in display.axes_[0].lines][1:] == ["training, running mean"]
+
+
+def test_history_of_a_straight_line_says_that_there_is_none():
+    X = np.random.default_rng(0).normal(size=(100, 30))
+    line = TSKRegressor(max_iter=50, random_state=0).fit(X, X[:, 0])
+    assert line.stopped_ == "line"
+    with pytest.raises(ValueError, match="this model was not trained: ridge regression did better"):
+        HistoryDisplay.from_estimator(line)

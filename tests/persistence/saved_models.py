@@ -95,7 +95,9 @@ def assert_same_model(loaded, model, table):
     assert_same_rules(last.rule_base_, expected.rule_base_)
     assert last.history_.keys() == expected.history_.keys()
     assert all(same_bits(last.history_[name], expected.history_[name]) for name in last.history_)
-    for name in ("best_iter_", "n_iter_", "stopped_", "n_features_in_"):
+    for name in (
+        "best_iter_", "n_iter_", "stopped_", "n_features_in_", "n_rules_", "l2_", "smoothness_", "batch_size_"
+    ):  # fmt: skip
         assert getattr(last, name) == getattr(expected, name)
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from sklearn.pipeline import Pipeline
 
-from takagi.cli._console import console, count, make_table, print_json, print_text, set_output, write_errors
+from takagi.cli._console import console, make_table, print_json, print_text, set_output, write_errors
 from takagi.cli._files import check_output
 from takagi.cli._options import AsJson, Force, Names, NoHeader, Quiet, Sheet, TableFile
 from takagi.cli._scores import score_settings
@@ -17,12 +18,28 @@ from takagi.cli._training_table import TrainingTable, read_training_table, show_
 from takagi.inspection import export_text, rule_table
 from takagi.persistence import save
 
+_MOST_RULES = 32  # that are printed
+
+
+def parse_rules(text: str) -> int | str:
+    """Return a number of rules, or "auto"."""
+    if text == "auto":
+        return text
+    if not text.isdecimal() or not int(text):
+        raise typer.BadParameter(f"a number from 1 on or the word auto is needed, got {text!r}.")
+    return int(text)
+
 
 def fit(
     table: TableFile,
     target: Annotated[str, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="The model file to write.")],
-    rules: Annotated[int | None, typer.Option(min=1, metavar="N", show_default="16", help="Number of rules.")] = None,
+    rules: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N", show_default="16", help="Number of rules; auto for the smallest error.", parser=parse_rules
+        ),
+    ] = None,
     tune: Annotated[
         bool, typer.Option("--tune", help="Search the settings by cross-validation, on all cores.")
     ] = False,
@@ -61,9 +78,9 @@ def fit(
         settings = candidates[0].settings
         _show_candidates(candidates)
     scores = score_settings(data, training, test, settings)
-    label = f"Training {count(settings.n_rules, 'rule')} on all {len(data.y):,} rows"
+    label = f"Training {settings.words} on all {len(data.y):,} rows"
     model = train_model(data.X, data.y, settings, label)
-    print_text(f"\n{export_text(model)}\n")
+    _print_rules(model, output)
     save(model, output)
     _say_next(output, table)
     if as_json:
@@ -77,6 +94,15 @@ def fit(
                 "rules": rule_table(model).to_dict("records"),
             }
         )
+
+
+def _print_rules(model: Pipeline, output: Path) -> None:
+    """Print the rules, or how to, where they are more than a person reads."""
+    n_rules = model[-1].n_rules_
+    if n_rules <= _MOST_RULES:
+        print_text(f"\n{export_text(model)}\n")
+    else:
+        print_text(f"\n{n_rules} rules; to print them: takagi rules {shlex.quote(str(output))}\n")
 
 
 def _summarize_table(data: TrainingTable) -> dict[str, Any]:

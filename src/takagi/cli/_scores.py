@@ -26,7 +26,7 @@ def score_settings(data: TrainingTable, training: IntArray, test: IntArray, sett
     """Train without the test rows, and print and return the errors on them beside those of simple rivals."""
     if not len(test):
         return []
-    label = f"Training {count(settings.n_rules, 'rule')} on {len(training):,} rows"
+    label = f"Training {settings.words} on {len(training):,} rows"
     model = train_model(*data.take(training), settings, label)
     scores = _score_rivals(model, data.take(training), data.take(test))
     table = make_table(f"Test on {count(len(test), 'row')} held out", ">RMSE", ">R2")

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 from takagi import TableEncoder, TSKRegressor
 from takagi._typing import IntArray
+from takagi.cli._console import count
 from takagi.cli._progress import Watch
 from takagi.training import Progress
 
@@ -23,10 +24,15 @@ _MANY_ROWS = 1000
 class Settings:
     """The settings of a model that the command line may choose."""
 
-    n_rules: int = 16
+    n_rules: int | str = 16
     keep_prob: float = 0.8
     max_iter: int = 5000
     random_state: int = 0
+
+    @property
+    def words(self) -> str:
+        """How many rules, in words."""
+        return "rules" if isinstance(self.n_rules, str) else count(self.n_rules, "rule")
 
 
 @dataclass
@@ -62,9 +68,9 @@ def fit_pipeline(X: Any, y: Any, settings: Settings, callback: Callable[[Progres
     return model.fit(X, y, tskregressor__callback=callback)
 
 
-def choose_settings(n_rules: int | None, max_iter: int | None, seed: int) -> Settings:
+def choose_settings(n_rules: int | str | None, max_iter: int | None, seed: int) -> Settings:
     """Return what the user gave, and the defaults where nothing was given."""
-    default = Settings(random_state=seed)
+    default = Settings(random_state=seed, keep_prob=1.0 if n_rules == "auto" else Settings.keep_prob)
     return replace(default, n_rules=n_rules or default.n_rules, max_iter=max_iter or default.max_iter)
 
 
@@ -78,14 +84,18 @@ def split_off(n_rows: int, fraction: float, seed: int) -> tuple[IntArray, IntArr
 # -- search ------------------------------------------------------------------------------------------------------------
 
 
-def list_candidates(n_rules: int | None, max_iter: int | None, seed: int) -> list[Candidate]:
+def list_candidates(n_rules: int | str | None, max_iter: int | None, seed: int) -> list[Candidate]:
     """Return the settings to try; what the user sets is not searched."""
     efforts = _EFFORTS if max_iter is None else tuple((keep_prob, max_iter) for keep_prob, _ in _EFFORTS)
-    return [
+    measured = Candidate(choose_settings("auto", max_iter, seed))
+    if n_rules == "auto":
+        return [measured]
+    dropping = [
         Candidate(Settings(rules, keep_prob, iterations, seed))
         for rules in ([n_rules] if n_rules else _RULES)
         for keep_prob, iterations in efforts
     ]
+    return dropping if n_rules else [measured, *dropping]
 
 
 def search(X: Any, y: Any, candidates: Sequence[Candidate], seed: int) -> list[Candidate]:

@@ -1,43 +1,47 @@
 """The regressor: scikit-learn's interface around initialiser and training."""
 
-import warnings
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.decomposition import PCA
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from takagi._compat import HasMethods, Interval, fit_context
+from takagi._compat import HasMethods, Interval, StrOptions, fit_context
 from takagi._messages import unknown_name
 from takagi._typing import FloatArray, Table
 from takagi._validation import validate_rows
 from takagi.estimators._base import validate_held_out, validate_training
-from takagi.estimators._rows import Rows, Units, measure_units, merge_equal_rows, split_rows
-from takagi.initializers import INITIALIZERS, Initializer, count_distinct
+from takagi.estimators._fitting import Fitted, Fitting, keep_start_if_better, take_line
+from takagi.estimators._pilots import L2_PER_NOISE, Advice, Pilot, Strength, run_pilots
+from takagi.estimators._recipe import Recipe, choose_recipe
+from takagi.estimators._rows import Rows, merge_equal_rows, split_rows
+from takagi.initializers import INITIALIZERS, Initializer
 from takagi.optimizers import OPTIMIZERS, Optimizer
-from takagi.profile import measure_profile
 from takagi.rulebase import RuleBase
-from takagi.training import Callback, Progress, TrainConfig, TrainResult, train
+from takagi.training import Callback, Progress, TrainConfig
 
 _PROJECTIONS = ("antecedent", "shared", "separate")
 _SCHEDULES = ("constant", "cosine")
+_AUTO = StrOptions({"auto"})
 
 
 class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Takagi-Sugeno-Kang fuzzy regression: a handful of IF-THEN rules, trained by gradient descent.
 
-    Rules start from fuzzy c-means clusters and are trained with mini-batches, L2, DropRule and Powerball AdaBelief; the
-    iterate with the smallest error on held-out rows is kept. The fitted rules are in the units of the data.
+    Rules start from fuzzy c-means clusters and are trained with mini-batches and Powerball AdaBelief. A given number of
+    rules is meant to be read: DropRule is on, which makes every rule predict on its own, and the iterate with the
+    smallest error on held-out rows is kept. Without one the aim is to predict: rules are as many as the rows can tell
+    apart, pilot fits on a part of the rows find out how noisy the target is, penalties are set accordingly, and all
+    rows train. The fitted rules are in the units of the data.
 
     Parameters
     ----------
-    n_rules : int, default=16
-        Number of rules, the paper's R.
+    n_rules : int or "auto", default="auto"
+        Number of rules, the paper's R. "auto" takes the power of two nearest to an eighth of the rows, from 8 to 128,
+        fewer where there are more than 25 features, and one where ridge regression does better than pilot fits.
     init : {"fcm", "kmeans", "random", "grid"} or initialiser, default="fcm"
         How the rules start; an object of `takagi.initializers` to set its options.
     projection : {None, "antecedent", "shared", "separate"}, default=None
@@ -51,14 +55,19 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         The paper's alpha.
     powerball : float, default=0.5
         The paper's gamma: gradients become ``sign(g) |g|^gamma``; 1 leaves them as they are.
-    keep_prob : float, default=0.8
-        The paper's P: the chance that DropRule keeps a rule, for each row and rule.
-    l2 : float, default=0.05
-        The paper's lambda: penalty on all consequent weights but the bias.
-    batch_size : int, default=64
-        Rows per iteration.
+    keep_prob : float or "auto", default="auto"
+        The paper's P: the chance that DropRule keeps a rule, for each row and rule. "auto" is 0.8 for a given number of
+        rules and 1, which drops none, for `n_rules="auto"`.
+    l2 : float or "auto", default="auto"
+        The paper's lambda: penalty on all consequent weights but the bias. "auto" is 0.05 with DropRule; without it,
+        pilot fits set it.
+    smoothness : float or "auto", default="auto"
+        Penalty on narrow sets: half of it times the sum of ``1 / widths**2`` (of standardised inputs) is added to the
+        loss of a batch. "auto" is 0 with DropRule; without it, pilot fits set it.
+    batch_size : int or "auto", default="auto"
+        Rows per iteration. "auto" is 64; without DropRule 256 from 2,000 rows on.
     max_iter : int, default=5000
-        Iterations.
+        Iterations; half as many for a pilot fit.
     schedule : {"cosine", "constant"}, default="cosine"
         Whether the learning rate falls to zero along half a cosine.
     averaging : float, default=0.98
@@ -67,9 +76,11 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Train on inputs and target of zero mean and unit variance ("inputs": the target is centred only, as in the
         paper; False: the inputs are taken as they are). The fitted rules are in the data's units in any case.
     validation_fraction : float, default=0.15
-        Part of the rows held out to choose the best iterate, at most 2,000 rows; not used when `fit` gets `X_val`.
+        Part of the rows held out, at most 2,000: to choose the best iterate by, or, where pilot fits set a penalty, to
+        judge these. Not used when `fit` gets `X_val`.
     n_iter_no_change : int, optional
-        Stop when the validation error has not fallen for so many iterations.
+        Stop when the error on held-out rows, which then do not train in any case, has not fallen for so many
+        iterations.
     random_state : int, RandomState instance or None, default=None
         Makes `fit` reproducible, to the bit on one machine.
     n_jobs : int, optional
@@ -83,14 +94,18 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         The fitted rules, in the units of the data, those that govern most of the training rows first. Print it to read
         them.
     history_ : dict of str to ndarray of shape (n_iter_,)
-        "train_rmse" of each batch and "val_rmse" on the held-out rows; in the target's units, or in standard deviations
-        if there are several targets and they are standardised.
+        "train_rmse" of each batch and "val_rmse" on held-out rows, NaN where all rows trained; in the target's units,
+        or in standard deviations if there are several targets and they are standardised.
     best_iter_ : int
-        The iteration, from 1, that `rule_base_` was taken from; 0 if none was better than the initial rules.
+        The iteration, from 1, that `rule_base_` was taken from: the last one, or the best one on held-out rows; 0 if
+        none was better than the initial rules.
+    n_rules_, keep_prob_, l2_, smoothness_, batch_size_ : int or float
+        What was used where the parameter is "auto".
     n_iter_ : int
         Iterations done.
-    stopped_ : {"max_iter", "no_change", "callback", "interrupted", "diverged"}
-        Why training ended.
+    stopped_ : {"max_iter", "no_change", "callback", "interrupted", "diverged", "line"}
+        Why training ended; "line": it did not begin, since ridge regression did better than pilot fits and is the one
+        rule.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -124,16 +139,17 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """
 
     _parameter_constraints = {  # noqa: RUF012
-        "n_rules": [Interval(Integral, 1, None, closed="left")],
+        "n_rules": [_AUTO, Interval(Integral, 1, None, closed="left")],
         "init": [str, HasMethods("make_rules")],
         "projection": [None, str],
         "n_projections": [str, Interval(Integral, 1, None, closed="left")],
         "optimizer": [str, HasMethods("spec")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "powerball": [Interval(Real, 0, None, closed="left")],
-        "keep_prob": [Interval(Real, 0, 1, closed="right")],
-        "l2": [Interval(Real, 0, None, closed="left")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "keep_prob": [_AUTO, Interval(Real, 0, 1, closed="right")],
+        "l2": [_AUTO, Interval(Real, 0, None, closed="left")],
+        "smoothness": [_AUTO, Interval(Real, 0, None, closed="left")],
+        "batch_size": [_AUTO, Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "schedule": [str],
         "averaging": [Interval(Real, 0, 1, closed="left")],
@@ -147,7 +163,7 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_rules: int = 16,
+        n_rules: int | str = "auto",
         *,
         init: str | Initializer = "fcm",
         projection: str | None = None,
@@ -155,9 +171,10 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         optimizer: str | Optimizer = "adabelief",
         learning_rate: float = 0.03,
         powerball: float = 0.5,
-        keep_prob: float = 0.8,
-        l2: float = 0.05,
-        batch_size: int = 64,
+        keep_prob: float | str = "auto",
+        l2: float | str = "auto",
+        smoothness: float | str = "auto",
+        batch_size: int | str = "auto",
         max_iter: int = 5000,
         schedule: str = "cosine",
         averaging: float = 0.98,
@@ -177,6 +194,7 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.powerball = powerball
         self.keep_prob = keep_prob
         self.l2 = l2
+        self.smoothness = smoothness
         self.batch_size = batch_size
         self.max_iter = max_iter
         self.schedule = schedule
@@ -222,25 +240,21 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         initializer, config = self._resolve_names()
         rows, is_single = validate_training(self, X, y, sample_weight)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**32, size=4, dtype=np.uint64))
-        training, validation = self._split(rows, X_val, y_val, rng)
-        units = measure_units(training, self.standardize)
-        scaled, validation = units.standardize(training), units.standardize(validation)
-        start = self._initialize(initializer, scaled, rng)
-        result = train(
-            start,
-            scaled.X,
-            scaled.y,
-            validation.X,
-            validation.y,
-            config,
-            rng=rng,
-            sample_weight=scaled.weight,
-            sample_weight_val=validation.weight,
-            callback=self._make_callback(callback, units),
-        )
-        result = _keep_start_if_better(result, start)
-        rules = result.rule_base.rename(getattr(self, "feature_names_in_", None), _target_names(y))
-        self._store(replace(result, rule_base=rules), training, units)
+        rows, held_out = self._gather(rows, X_val, y_val)
+        recipe = self._choose_recipe(rows)
+        fitting = Fitting(initializer, self.projection, self.n_projections, self.standardize, rng, self.verbose)
+        try:
+            advice = self._run_pilots(fitting, recipe, config, rows, held_out)
+            training, validation = self._split(recipe, rows, held_out, rng)
+            config = recipe.configure(config, advice.strength, training, self._scales_target)
+            if advice.prefers_line and self.n_rules == "auto":
+                fitted = take_line(training, config)
+            else:
+                fitted = fitting.run(training, validation, recipe.n_rules, config, self._make_callback(callback))
+                fitted = keep_start_if_better(fitted)
+        except PilotEnded as end:
+            fitted = end.fitted
+        self._store(fitted, _target_names(y))
         self._is_single_target = is_single
         return self
 
@@ -288,9 +302,6 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             optimizer=_look_up("optimizer", self.optimizer, OPTIMIZERS),
             learning_rate=self.learning_rate,
             powerball=self.powerball,
-            keep_prob=self.keep_prob,
-            l2=self.l2,
-            batch_size=self.batch_size,
             max_iter=self.max_iter,
             schedule=self.schedule,
             averaging=self.averaging,
@@ -298,58 +309,85 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         )
         return _look_up("init", self.init, INITIALIZERS), config
 
-    def _split(self, rows: Rows, X_val: Table, y_val: Table, rng: np.random.Generator) -> tuple[Rows, Rows]:
-        """Return training and validation rows, the weights of the former with mean 1."""
+    def _gather(self, rows: Rows, X_val: Table, y_val: Table) -> tuple[Rows, Rows | None]:
+        """Return the rows to fit and those given to validate on."""
         if X_val is None and y_val is None:
-            training, validation = split_rows(merge_equal_rows(rows), self.validation_fraction, rng)
-        else:
-            validation = validate_held_out(self, X_val, y_val, rows.y.shape[1])
-            training = rows.take(np.flatnonzero(rows.weight > 0))
-        return training._replace(weight=training.weight / training.weight.mean()), validation
+            return merge_equal_rows(rows), None
+        held_out = validate_held_out(self, X_val, y_val, rows.y.shape[1])
+        return rows.take(np.flatnonzero(rows.weight > 0)), held_out
 
-    def _initialize(self, initializer: Initializer, rows: Rows, rng: np.random.Generator) -> RuleBase:
-        """Return the initial rules, with projections onto principal components if wanted."""
-        if self.projection is None:
-            rules = initializer.make_rules(rows.X, rows.y, self.n_rules, rng, rows.weight)
-        else:
-            directions = self._principal_directions(rows.X)
-            inputs = np.hstack([rows.X @ directions, rows.X])
-            rules = initializer.make_rules(inputs, rows.y, self.n_rules, rng, rows.weight)
-            rules = _add_projection(rules, directions, self.projection)
-        if self.verbose and rules.n_rules > 1 and rules.sets is None:
-            _tell_collapse(rules, rows.X)
-        return rules
+    @property
+    def _wishes(self) -> tuple[int | str, float | str, int | str, float | str, float | str]:
+        return self.n_rules, self.keep_prob, self.batch_size, self.l2, self.smoothness
 
-    def _principal_directions(self, X: FloatArray) -> FloatArray:
-        wanted = max(1, round(np.log2(self.n_rules))) if self.n_projections == "log2" else int(self.n_projections)
-        return PCA(min(wanted, *X.shape), svd_solver="full").fit(X).components_.T
+    def _choose_recipe(self, rows: Rows) -> Recipe:
+        return choose_recipe(*self._wishes, n_rows=len(rows.X), n_features=rows.X.shape[1])
 
-    def _make_callback(self, callback: Callback | None, units: Units) -> Callback | None:
-        """Return what to call between blocks: progress if verbose, then the user's callback, in the data's units."""
-        if not self.verbose and callback is None:
-            return None
-        factor = _history_factor(units)
+    def _run_pilots(
+        self, fitting: Fitting, recipe: Recipe, config: TrainConfig, rows: Rows, held_out: Rows | None
+    ) -> Advice:
+        """Return what pilot fits advise, or nothing where penalties are given."""
+        if not recipe.measures:
+            return Advice(Strength(np.nan, np.nan), prefers_line=False)
+        settings = replace(config, max_iter=max(1, self.max_iter // 2), n_iter_no_change=None)
+
+        def fit(pilot: Pilot) -> RuleBase:
+            n_rules = recipe.n_rules
+            if self.n_rules == "auto":  # else as many as asked for, since that many are to be judged
+                n_rules = min(n_rules, pilot.max_rules, len(pilot.training.X))
+            pilot_config = recipe.configure(settings, pilot.strength, pilot.training, self._scales_target)
+            fitted = fitting.run(pilot.training, pilot.validation, n_rules, pilot_config)
+            if fitted.result.stopped == "interrupted":
+                raise PilotEnded(fitted)
+            return fitted.rules
+
+        advice = run_pilots(fit, rows, held_out, self.validation_fraction, recipe.batch_size, fitting.rng)
+        if self.verbose:
+            _tell_advice(advice)
+        return advice
+
+    @property
+    def _scales_target(self) -> bool:
+        return bool(self.standardize) and not isinstance(self.standardize, str)
+
+    def _split(
+        self, recipe: Recipe, rows: Rows, held_out: Rows | None, rng: np.random.Generator
+    ) -> tuple[Rows, Rows | None]:
+        """Return training and validation rows; without the latter all rows train to the end."""
+        if held_out is not None:
+            return rows, held_out
+        if recipe.measures and self.n_iter_no_change is None:
+            return rows, None
+        return split_rows(rows, self.validation_fraction, rng)
+
+    def _make_callback(self, callback: Callback | None) -> Callback | None:
+        """Return what to call between blocks: progress if verbose, then the user's callback."""
+        if not self.verbose:
+            return callback
 
         def call(progress: Progress) -> object:
-            scaled = {name: getattr(progress, name) * factor for name in ("train_rmse", "val_rmse", "best_rmse")}
-            progress = replace(progress, **scaled)
-            if self.verbose:
-                _show(progress)
+            _show(progress)
             return callback(progress) if callback is not None else None
 
         return call
 
-    def _store(self, result: TrainResult, training: Rows, units: Units) -> None:
-        """Set the fitted attributes, in the units of the data; the rules that govern most come first."""
-        rules = result.rule_base.rescale(*units)
-        profile = measure_profile((training.X, training.y), rules.firing_share, training.weight)
-        order = np.argsort(-profile.share, kind="stable")
-        self.rule_base_ = replace(rules.take(order), profile=replace(profile, share=profile.share[order]))
-        factor = _history_factor(units)
-        self.history_ = {name: values * factor for name, values in result.history.items()}
-        self.best_iter_ = result.best_iter
-        self.n_iter_ = result.n_iter
-        self.stopped_ = result.stopped
+    def _store(self, fitted: Fitted, target_names: list[str] | None) -> None:
+        """Set the fitted attributes, in the units of the data."""
+        self.rule_base_ = fitted.ordered_rules.rename(getattr(self, "feature_names_in_", None), target_names)
+        for name in ("keep_prob", "batch_size", "l2", "smoothness"):
+            setattr(self, f"{name}_", getattr(fitted.config, name))
+        self.n_rules_ = self.rule_base_.n_rules
+        self.history_ = fitted.history
+        self.best_iter_ = fitted.result.best_iter
+        self.n_iter_ = fitted.result.n_iter
+        self.stopped_ = fitted.result.stopped
+
+
+class PilotEnded(Exception):  # noqa: N818
+    """Ctrl-C in a pilot fit: its rules are what there is."""
+
+    def __init__(self, fitted: Fitted) -> None:
+        self.fitted = fitted
 
 
 def _look_up(parameter: str, value: Any, known: dict[str, Any]) -> Any:
@@ -362,58 +400,23 @@ def _look_up(parameter: str, value: Any, known: dict[str, Any]) -> Any:
     return known[value]
 
 
-def _add_projection(rules: RuleBase, directions: FloatArray, kind: str) -> RuleBase:
-    """Make rules over [X P, X] rules over X with a projection for the conditions and, by kind, for the consequents."""
-    projection = np.vstack([np.zeros(directions.shape[1]), directions])
-    if kind == "antecedent":
-        slopes = np.delete(rules.consequents, np.arange(1, 1 + directions.shape[1]), axis=2)
-        return replace(rules, consequents=slopes, antecedent_projection=projection)
-    return replace(
-        rules,
-        antecedent_projection=projection,
-        consequent_projection=projection,
-        tied_projection=kind == "shared",
-    )
-
-
-def _keep_start_if_better(result: TrainResult, start: RuleBase) -> TrainResult:
-    """Return the initial rules, with a warning, where training only made things worse."""
-    if result.best_iter and not result.best_rmse > result.start_rmse:
-        if result.stopped == "diverged":
-            warnings.warn(
-                f"Training diverged in iteration {result.n_iter + 1}; the rules of iteration {result.best_iter} are "
-                "kept. Lower learning_rate.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        return result
-    warnings.warn(
-        f"No iteration was better than the initial rules on the validation rows, which are kept (training ended: "
-        f"{result.stopped}). Lower learning_rate if the target depends on the features.",
-        ConvergenceWarning,
-        stacklevel=4,
-    )
-    return replace(result, rule_base=start, best_iter=0)
-
-
-def _tell_collapse(rules: RuleBase, X: FloatArray) -> None:
-    n_distinct = count_distinct(rules.centers[:, -X.shape[1] :], X)
-    if n_distinct < rules.n_rules:
-        print(  # noqa: T201
-            f"[takagi] the {rules.n_rules} initial rules have {n_distinct} distinct centers; training tells them "
-            "apart. FuzzyCMeansInitializer(m=1.2) or init='kmeans' start apart."
-        )
-
-
-def _history_factor(units: Units) -> float:
-    """Return the target's scale, which takes errors back to its units; with several scales there is no such number."""
-    return float(units.y_scale[0]) if len(units.y_scale) == 1 else 1.0
-
-
 def _show(progress: Progress) -> None:
+    validation = (
+        ""
+        if np.isnan(progress.val_rmse)
+        else (f", validation {progress.val_rmse:.4g}, best {progress.best_rmse:.4g} in iteration {progress.best_iter}")
+    )
     print(  # noqa: T201
-        f"[takagi] iteration {progress.n_iter}/{progress.max_iter}: batch RMSE {progress.train_rmse:.4g}, validation "
-        f"{progress.val_rmse:.4g}, best {progress.best_rmse:.4g} in iteration {progress.best_iter}"
+        f"[takagi] iteration {progress.n_iter}/{progress.max_iter}: batch RMSE {progress.train_rmse:.4g}{validation}"
+    )
+
+
+def _tell_advice(advice: Advice) -> None:
+    noise = advice.strength.l2 / L2_PER_NOISE
+    line = "; ridge regression leaves less" if advice.prefers_line else ""
+    print(  # noqa: T201
+        f"[takagi] pilot fits leave {noise:.1%} of the target's variance{line}; smoothness "
+        f"{advice.strength.smoothness / noise:g} times that"
     )
 
 

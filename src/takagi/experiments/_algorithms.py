@@ -191,6 +191,7 @@ def paper_algorithm(
         learning_rate=0.01,
         keep_prob=0.5,
         l2=0.05,
+        smoothness=0.0,
         batch_size=64,
         max_iter=1000,
         schedule="constant",

@@ -29,7 +29,7 @@ _STEPS: dict[str, type] = {kind.__name__: kind for kind in (TableEncoder, *_SCAL
 _INITIALIZERS = (FuzzyCMeansInitializer, KMeansInitializer, RandomInitializer, GridInitializer)
 _SETTINGS: dict[str, type] = {kind.__name__: kind for kind in (*_INITIALIZERS, SGDM, Adam, AdaBound, AdaBelief)}
 _OUTPUTS = ("default", "pandas", "polars")
-_STOPPED = ("max_iter", "no_change", "callback", "interrupted", "diverged")
+_STOPPED = ("max_iter", "no_change", "callback", "interrupted", "diverged", "line")
 
 T = TypeVar("T")
 
@@ -125,6 +125,12 @@ def _encode_regressor(model: TSKRegressor) -> dict[str, Any]:
         "feature_names": _encode_names(model),
         "is_single_target": bool(model._is_single_target),
         "rules": _encode_rules(model.rule_base_),
+        "used": {
+            "keep_prob": float(model.keep_prob_),
+            "batch_size": int(model.batch_size_),
+            "l2": float(model.l2_),
+            "smoothness": float(model.smoothness_),
+        },
         "best_iter": int(model.best_iter_),
         "n_iter": int(model.n_iter_),
         "stopped": model.stopped_,
@@ -138,8 +144,8 @@ def _encode_regressor(model: TSKRegressor) -> dict[str, Any]:
 def _decode_regressor(model: TSKRegressor, node: Node) -> TSKRegressor:
     parts = node.open(
         (
-            "class", "parameters", "feature_names", "is_single_target", "rules", "best_iter", "n_iter", "stopped",
-            "history",
+            "class", "parameters", "feature_names", "is_single_target", "rules", "used", "best_iter", "n_iter",
+            "stopped", "history",
         )
     )  # fmt: skip
     model.rule_base_ = _decode_rules(parts["rules"])
@@ -148,6 +154,9 @@ def _decode_regressor(model: TSKRegressor, node: Node) -> TSKRegressor:
     model._is_single_target = parts["is_single_target"].flag()
     if model._is_single_target and model.rule_base_.n_outputs > 1:
         parts["is_single_target"].refuse("false for rules with several outputs")
+    used = parts["used"].open(("keep_prob", "batch_size", "l2", "smoothness"))
+    model.n_rules_, model.batch_size_ = model.rule_base_.n_rules, used["batch_size"].integer(least=1)
+    model.keep_prob_, model.l2_, model.smoothness_ = (used[name].number() for name in ("keep_prob", "l2", "smoothness"))
     model.n_iter_ = parts["n_iter"].integer(least=0)
     model.best_iter_ = parts["best_iter"].integer(least=0)
     model.stopped_ = parts["stopped"].text(_STOPPED)

@@ -96,19 +96,22 @@ def summarize_history(regressor: Any) -> dict[str, Any] | None:
         return None
     n_iter = len(history["val_rmse"])
     edges = np.unique(np.linspace(0, n_iter, min(n_iter, _MOST_ITERATIONS) + 1).astype(np.intp))
-    best = int(regressor.best_iter_)
+    best, has_validation = int(regressor.best_iter_), bool(np.isfinite(history["val_rmse"]).any())
     return {
         "iterations": edges[1:],
         "n_iter": n_iter,
-        **{name: [_round(v) for v in _average(values, edges)] for name, values in history.items()},
+        "train_rmse": _thin(history["train_rmse"], edges),
+        "val_rmse": _thin(history["val_rmse"], edges) if has_validation else [],
         "best_iter": best,
-        "best_rmse": history["val_rmse"][best - 1] if best else None,
+        "best_rmse": history["val_rmse"][best - 1] if best and has_validation else None,
         "stopped": str(regressor.stopped_),
     }
 
 
-def _average(values: FloatArray, edges: np.ndarray) -> FloatArray:
-    return np.add.reduceat(values, edges[:-1]) / np.diff(edges)
+def _thin(values: FloatArray, edges: np.ndarray) -> list[float]:
+    """Return the means between edges, rounded."""
+    means = np.add.reduceat(values, edges[:-1]) / np.diff(edges)
+    return [_round(value) for value in means]
 
 
 def _round(value: float) -> float:

@@ -29,7 +29,7 @@ class HistoryDisplay:
     Parameters
     ----------
     train_rmse, val_rmse : ndarray of shape (n_iter,)
-        The errors.
+        The errors; those on validation rows are NaN where all rows trained.
     best_iter : int
         The iteration, from 1, that was kept; 0 for the initial rules.
     label : str
@@ -81,6 +81,11 @@ class HistoryDisplay:
                 f"a training history is needed, and this {type(estimator).__name__} has none. Give the TSKRegressor or "
                 "Pipeline that was fitted."
             )
+        if not model.n_iter_:
+            raise ValueError(
+                "a training history is needed, and this model was not trained: ridge regression did better than pilot "
+                "fits and is its one rule."
+            )
         names = name_outputs(opened.rules)
         label = f"RMSE of {names[0]}" if len(names) == 1 else "RMSE"
         if len(names) > 1 and model.standardize is True:
@@ -106,8 +111,9 @@ class HistoryDisplay:
         smooth = _running_mean(self.train_rmse, max(1, len(self.train_rmse) // 50))
         ax.plot(iterations, self.train_rmse, color=_TRAINING, lw=0.6, alpha=0.3)
         ax.plot(iterations, smooth, color=_TRAINING, lw=1.8, label="training, running mean")
-        ax.plot(iterations, self.val_rmse, color=_VALIDATION, lw=1.8, label="validation")
-        self._mark_best(ax)
+        if np.isfinite(self.val_rmse).any():
+            ax.plot(iterations, self.val_rmse, color=_VALIDATION, lw=1.8, label="validation")
+            self._mark_best(ax)
         self._limit(ax, np.r_[smooth, self.val_rmse])
         ax.set(xlabel="iteration", ylabel=as_plain(self.label), xlim=(0, max(len(iterations), 1) * 1.02))
         clear_frame(ax)

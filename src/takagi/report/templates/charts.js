@@ -172,6 +172,7 @@ function drawHistory(width, history) {
   });
   const points = (values) => iterations.map((it, i) => [frame.toX(it), Math.max(frame.top, frame.toY(values[i]))]);
   frame.node.append(draw("path", { d: pathOf(points(train)), class: "line faint" }));
+  if (!validation.length) return frame.node;
   frame.node.append(draw("path", { d: pathOf(points(validation)), class: "line" }));
   if (history.best_iter) {
     const [x, y] = [frame.toX(history.best_iter), Math.max(frame.top, frame.toY(history.best_rmse))];
