@@ -38,15 +38,7 @@ class Draws:
             kernels.draw_batches(self.rng.random(batches.shape), self.order, batches)  # type: ignore[union-attr]
         else:
             batches[:] = self.order
-        if self.keep_prob >= 1:
-            return batches, np.empty((0, self.batch_size, self.n_rules), dtype=bool)
-        return batches, self._draw_keep((size, self.batch_size, self.n_rules))
-
-    def _draw_keep(self, shape: tuple[int, int, int]) -> BoolArray:
-        """Draw masks from 32 bits per rule, which is twice as fast as from uniform numbers."""
-        n_masks = int(np.prod(shape))
-        words = self.rng.integers(2**64, size=-(-n_masks // 2), dtype=np.uint64).view(np.uint32)  # type: ignore[union-attr]
-        return (words[:n_masks] < np.uint32(self.keep_prob * 2**32)).reshape(shape)
+        return batches, draw_keep((size, self.batch_size, self.n_rules), self.keep_prob, self.rng)  # type: ignore[arg-type]
 
 
 class Recorded:
@@ -66,3 +58,12 @@ class Recorded:
     def next_block(self, start: int) -> tuple[IntArray, BoolArray]:
         here = slice(start, start + _ITERATIONS_PER_BLOCK)
         return self.batches[here].copy(), self.keep[here].copy()
+
+
+def draw_keep(shape: tuple[int, int, int], keep_prob: float, rng: np.random.Generator) -> BoolArray:
+    """Draw masks from 32 bits per rule, which is twice as fast as from uniform numbers; none where all are kept."""
+    if keep_prob >= 1:
+        return np.empty((0, *shape[1:]), dtype=bool)
+    n_masks = int(np.prod(shape))
+    words = rng.integers(2**64, size=-(-n_masks // 2), dtype=np.uint64).view(np.uint32)
+    return (words[:n_masks] < np.uint32(keep_prob * 2**32)).reshape(shape)

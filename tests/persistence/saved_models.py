@@ -1,5 +1,6 @@
 """Models of every kind that a file can hold, and ways to spoil a file."""
 
+import copy
 import hashlib
 import json
 from dataclasses import fields
@@ -114,3 +115,14 @@ def seal_text(content):
 def load_bytes(content, folder, **options):
     (folder / "model.takagi").write_bytes(content)
     return load(folder / "model.takagi", **options)
+
+
+def edit(document, place, value):
+    """Return a document with another value at a place such as ``steps.0.name``."""
+    *way, last = [int(part) if part.isdigit() else part for part in place.split(".")]
+    document = copy.deepcopy(document)
+    target = document["model"]
+    for part in way:
+        target = target[part]
+    target[last] = value
+    return document

@@ -1,7 +1,10 @@
 """Checks of the data that an estimator is fitted on."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from takagi._compat import check_sample_weight
@@ -11,15 +14,15 @@ from takagi.estimators._rows import Rows
 
 
 def validate_training(
-    estimator: BaseEstimator, X: Table, y: Table, sample_weight: Table, min_rows: int = 2
+    estimator: BaseEstimator, X: Table, y: Table, sample_weight: Table, min_rows: int = 2, reset: bool = True
 ) -> tuple[Rows, bool]:
-    """Return checked rows, and whether the target came as one column of its own."""
+    """Return checked rows, and whether the target came as one column of its own; without `reset` columns must stay."""
     reject_text(X)
     if y is not None:
         reject_bad_target(y, "y")
     X, y = validate_data(
         estimator, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_all_finite=False,
-        ensure_min_samples=min_rows,
+        ensure_min_samples=min_rows, reset=reset,
     )  # fmt: skip
     reject_missing(X, "X", getattr(estimator, "feature_names_in_", None), type(estimator).__name__)
     targets = _as_columns(y)
@@ -55,3 +58,23 @@ def validate_weight(sample_weight: Table, X: FloatArray) -> FloatArray:
 
 def _as_columns(y: FloatArray) -> FloatArray:
     return np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+
+
+def read_target_names(y: Table) -> list[str] | None:
+    """Return the name or names of the target, if it has any."""
+    if hasattr(y, "columns"):
+        return [str(name) for name in y.columns]
+    name = getattr(y, "name", None)
+    return [str(name)] if name else None
+
+
+def make_rng(random_state: Any) -> np.random.Generator:
+    """Return a generator that is seeded by scikit-learn's kind of random state."""
+    return np.random.default_rng(check_random_state(random_state).randint(2**32, size=4, dtype=np.uint64))
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """Return the number of threads that scikit-learn's `n_jobs` stands for, one by default."""
+    from joblib import effective_n_jobs
+
+    return effective_n_jobs(n_jobs) if n_jobs is not None else 1

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from takagi._typing import FloatArray
 from takagi.estimators._pilots import fit_line
 from takagi.estimators._rows import Rows, Units, measure_units
+from takagi.estimators._warm_start import close_sets, enter_units, reopen_sets
 from takagi.initializers import Initializer, count_distinct
 from takagi.profile import measure_profile
 from takagi.rulebase import RuleBase
@@ -61,6 +62,13 @@ class Fitted:
         return {name: values * factor for name, values in self.result.history.items()}
 
 
+class PilotEnded(Exception):  # noqa: N818
+    """Ctrl-C in a pilot fit: its rules are what there is."""
+
+    def __init__(self, fitted: Fitted) -> None:
+        self.fitted = fitted
+
+
 @dataclass(frozen=True)
 class Fitting:
     """How rows become rules.
@@ -79,6 +87,8 @@ class Fitting:
         All randomness.
     verbose : int
         Whether to tell when initial rules coincide.
+    start : RuleBase, optional
+        Rules in the units of the data to go on from, in place of initial ones.
     """
 
     initializer: Initializer
@@ -87,6 +97,7 @@ class Fitting:
     standardize: bool | str
     rng: np.random.Generator
     verbose: int = 0
+    start: RuleBase | None = None
 
     def run(
         self,
@@ -101,9 +112,9 @@ class Fitting:
         units = measure_units(training, self.standardize)
         scaled = units.standardize(training)
         held_out = None if validation is None else units.standardize(validation)
-        start = self._initialize(scaled, n_rules)
+        start = self.initialize(scaled, n_rules) if self.start is None else enter_units(self.start, units)
         result = train(
-            start,
+            close_sets(start),
             scaled.X,
             scaled.y,
             None if held_out is None else held_out.X,
@@ -114,9 +125,10 @@ class Fitting:
             sample_weight_val=None if held_out is None else held_out.weight,
             callback=None if callback is None else _in_units(callback, units),
         )
+        result = replace(result, rule_base=reopen_sets(result.rule_base, start))
         return Fitted(result, start, units, training, config)
 
-    def _initialize(self, rows: Rows, n_rules: int) -> RuleBase:
+    def initialize(self, rows: Rows, n_rules: int) -> RuleBase:
         """Return the initial rules, with projections onto principal components if wanted."""
         make = self.initializer.make_rules
         if self.projection is None:

@@ -12,7 +12,7 @@ _ROWS_PER_RULE = 8
 _FEWEST_RULES, _MOST_RULES = 8, 128
 _MOST_SETS = 3_200  # rules times features
 _MANY_ROWS = 2_000  # from which on batches are larger
-_MANY_FEATURES = 24  # from which on penalties grow
+_MANY_FEATURES = 24  # beyond which penalties grow
 _DROPRULE = {"keep_prob": 0.8, "l2": 0.05, "smoothness": 0.0, "batch_size": 64}  # for a given number of rules
 
 
@@ -69,7 +69,8 @@ def choose_recipe(
     measured = {"keep_prob": 1.0, "batch_size": 64 if n_rows < _MANY_ROWS else 256}
     known = {name: value for name, value in wishes.items() if value != "auto"}
     settings = {**wishes, **(_DROPRULE if drops else measured), **known}
-    return Recipe(count_rules(n_rows, n_features) if n_rules == "auto" else n_rules, **settings)  # type: ignore[arg-type]
+    n_rules = count_rules(n_rows, n_features) if isinstance(n_rules, str) else n_rules
+    return Recipe(n_rules, **settings)  # type: ignore[arg-type]
 
 
 def count_rules(n_rows: int, n_features: int) -> int:

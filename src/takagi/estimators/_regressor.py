@@ -6,18 +6,24 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from takagi._compat import HasMethods, Interval, StrOptions, fit_context
 from takagi._messages import unknown_name
 from takagi._typing import FloatArray, Table
 from takagi._validation import validate_rows
-from takagi.estimators._base import validate_held_out, validate_training
-from takagi.estimators._fitting import Fitted, Fitting, keep_start_if_better, take_line
+from takagi.estimators._base import (
+    count_threads,
+    make_rng,
+    read_target_names,
+    validate_held_out,
+    validate_training,
+)
+from takagi.estimators._fitting import Fitted, Fitting, PilotEnded, keep_start_if_better, take_line
+from takagi.estimators._partial_fit import PartialFitMixin
 from takagi.estimators._pilots import L2_PER_NOISE, Advice, Pilot, Strength, run_pilots
 from takagi.estimators._recipe import Recipe, choose_recipe
 from takagi.estimators._rows import Rows, merge_equal_rows, split_rows
+from takagi.estimators._warm_start import check_start
 from takagi.initializers import INITIALIZERS, Initializer
 from takagi.optimizers import OPTIMIZERS, Optimizer
 from takagi.rulebase import RuleBase
@@ -28,7 +34,7 @@ _SCHEDULES = ("constant", "cosine")
 _AUTO = StrOptions({"auto"})
 
 
-class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class TSKRegressor(PartialFitMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Takagi-Sugeno-Kang fuzzy regression: a handful of IF-THEN rules, trained by gradient descent.
 
     Rules start from fuzzy c-means clusters and are trained with mini-batches and Powerball AdaBelief. A given number of
@@ -41,7 +47,7 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     ----------
     n_rules : int or "auto", default="auto"
         Number of rules, the paper's R. "auto" takes the power of two nearest to an eighth of the rows, from 8 to 128,
-        fewer where there are more than 25 features, and one where ridge regression does better than pilot fits.
+        fewer for more than 25 features, and one where ridge regression beats the pilot fits.
     init : {"fcm", "kmeans", "random", "grid"} or initialiser, default="fcm"
         How the rules start; an object of `takagi.initializers` to set its options.
     projection : {None, "antecedent", "shared", "separate"}, default=None
@@ -78,6 +84,9 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     validation_fraction : float, default=0.15
         Part of the rows held out, at most 2,000: to choose the best iterate by, or, where pilot fits set a penalty, to
         judge these. Not used when `fit` gets `X_val`.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the rules that the model has, if it has any, in place of initial ones; `n_rules`,
+        `init` and `projection` are then not looked at.
     n_iter_no_change : int, optional
         Stop when the error on held-out rows, which then do not train in any case, has not fallen for so many
         iterations.
@@ -95,7 +104,8 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         them.
     history_ : dict of str to ndarray of shape (n_iter_,)
         "train_rmse" of each batch and "val_rmse" on held-out rows, NaN where all rows trained; in the target's units,
-        or in standard deviations if there are several targets and they are standardised.
+        or in standard deviations if there are several targets and they are standardised. After `partial_fit`, at most
+        1,000 entries, older ones thinned out, and their "iteration".
     best_iter_ : int
         The iteration, from 1, that `rule_base_` was taken from: the last one, or the best one on held-out rows; 0 if
         none was better than the initial rules.
@@ -103,9 +113,9 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         What was used where the parameter is "auto".
     n_iter_ : int
         Iterations done.
-    stopped_ : {"max_iter", "no_change", "callback", "interrupted", "diverged", "line"}
+    stopped_ : {"max_iter", "no_change", "callback", "interrupted", "diverged", "line", "stream"}
         Why training ended; "line": it did not begin, since ridge regression did better than pilot fits and is the one
-        rule.
+        rule; "stream": it goes on with the next `partial_fit`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -155,6 +165,7 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         "averaging": [Interval(Real, 0, 1, closed="left")],
         "standardize": ["boolean", str],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "warm_start": ["boolean"],
         "n_iter_no_change": [None, Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
@@ -180,6 +191,7 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         averaging: float = 0.98,
         standardize: bool | str = True,
         validation_fraction: float = 0.15,
+        warm_start: bool = False,
         n_iter_no_change: int | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -201,6 +213,7 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.averaging = averaging
         self.standardize = standardize
         self.validation_fraction = validation_fraction
+        self.warm_start = warm_start
         self.n_iter_no_change = n_iter_no_change
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -238,23 +251,27 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             The fitted estimator.
         """
         initializer, config = self._resolve_names()
-        rows, is_single = validate_training(self, X, y, sample_weight)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**32, size=4, dtype=np.uint64))
+        start = getattr(self, "rule_base_", None) if self.warm_start else None
+        rows, is_single = validate_training(self, X, y, sample_weight, reset=start is None)
+        if start is not None:
+            check_start(start, rows.y.shape[1])
+        rng = make_rng(self.random_state)
         rows, held_out = self._gather(rows, X_val, y_val)
         recipe = self._choose_recipe(rows)
         fitting = Fitting(initializer, self.projection, self.n_projections, self.standardize, rng, self.verbose)
+        tell = self._make_callback(callback)
         try:
             advice = self._run_pilots(fitting, recipe, config, rows, held_out)
             training, validation = self._split(recipe, rows, held_out, rng)
             config = recipe.configure(config, advice.strength, training, self._scales_target)
-            if advice.prefers_line and self.n_rules == "auto":
+            if advice.prefers_line and self.n_rules == "auto" and start is None:
                 fitted = take_line(training, config)
             else:
-                fitted = fitting.run(training, validation, recipe.n_rules, config, self._make_callback(callback))
-                fitted = keep_start_if_better(fitted)
+                last = replace(fitting, start=start)
+                fitted = keep_start_if_better(last.run(training, validation, recipe.n_rules, config, tell))
         except PilotEnded as end:
             fitted = end.fitted
-        self._store(fitted, _target_names(y))
+        self._store(fitted, read_target_names(y))
         self._is_single_target = is_single
         return self
 
@@ -269,8 +286,8 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         -------
         ndarray of shape (n_rows,) or (n_rows, n_outputs)
         """
-        check_is_fitted(self, "rule_base_")
-        prediction = self.rule_base_.predict(validate_rows(self, X), n_threads=_count_threads(self.n_jobs))
+        self._check_has_rules()
+        prediction = self.rule_base_.predict(validate_rows(self, X), n_threads=count_threads(self.n_jobs))
         return prediction if self._is_single_target else prediction.reshape(len(prediction), -1)
 
     def firing_share(self, X: Table) -> FloatArray:
@@ -285,7 +302,7 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         ndarray of shape (n_rows, n_rules)
             Normalised firing levels; every row sums to 1.
         """
-        check_is_fitted(self, "rule_base_")
+        self._check_has_rules()
         return self.rule_base_.firing_share(validate_rows(self, X))
 
     # -- the steps of fit ----------------------------------------------------------------------------------------------
@@ -372,7 +389,8 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return call
 
     def _store(self, fitted: Fitted, target_names: list[str] | None) -> None:
-        """Set the fitted attributes, in the units of the data."""
+        """Set the fitted attributes, in the units of the data; a stream that went on before is at its end."""
+        self.__dict__.pop("_stream", None)
         self.rule_base_ = fitted.ordered_rules.rename(getattr(self, "feature_names_in_", None), target_names)
         for name in ("keep_prob", "batch_size", "l2", "smoothness"):
             setattr(self, f"{name}_", getattr(fitted.config, name))
@@ -381,13 +399,6 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.best_iter_ = fitted.result.best_iter
         self.n_iter_ = fitted.result.n_iter
         self.stopped_ = fitted.result.stopped
-
-
-class PilotEnded(Exception):  # noqa: N818
-    """Ctrl-C in a pilot fit: its rules are what there is."""
-
-    def __init__(self, fitted: Fitted) -> None:
-        self.fitted = fitted
 
 
 def _look_up(parameter: str, value: Any, known: dict[str, Any]) -> Any:
@@ -418,17 +429,3 @@ def _tell_advice(advice: Advice) -> None:
         f"[takagi] pilot fits leave {noise:.1%} of the target's variance{line}; smoothness "
         f"{advice.strength.smoothness / noise:g} times that"
     )
-
-
-def _target_names(y: Table) -> list[str] | None:
-    """Return the name or names of the target, if it has any."""
-    if hasattr(y, "columns"):
-        return [str(name) for name in y.columns]
-    name = getattr(y, "name", None)
-    return [str(name)] if name else None
-
-
-def _count_threads(n_jobs: int | None) -> int:
-    from joblib import effective_n_jobs
-
-    return effective_n_jobs(n_jobs) if n_jobs is not None else 1

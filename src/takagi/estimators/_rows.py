@@ -78,7 +78,13 @@ def split_rows(rows: Rows, fraction: float, rng: np.random.Generator) -> tuple[R
 
 
 def measure_columns(columns: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return weighted means and standard deviations, the latter 1 for constant columns.
+    """Return weighted means and standard deviations, the latter 1 for constant columns."""
+    mean, spread = measure_spread(columns, weight)
+    return mean, choose_scale(spread, np.abs(columns).max(axis=0))
+
+
+def measure_spread(columns: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return weighted means and standard deviations.
 
     Columns are divided by their largest modulus first, so that no square overflows or underflows.
     """
@@ -86,9 +92,17 @@ def measure_columns(columns: FloatArray, weight: FloatArray) -> tuple[FloatArray
     peak[peak == 0] = 1.0
     scaled = columns / peak
     mean = np.average(scaled, axis=0, weights=weight)
-    scale = np.sqrt(np.average((scaled - mean) ** 2, axis=0, weights=weight))
-    constant = (scale <= 1e-14) | (scale * peak < 1e-305)
-    return mean * peak, np.where(constant, 1.0, scale * peak)
+    return mean * peak, np.sqrt(np.average((scaled - mean) ** 2, axis=0, weights=weight)) * peak
+
+
+def choose_scale(spread: FloatArray, peak: FloatArray) -> FloatArray:
+    """Return the standard deviations, and 1 for columns that are constant."""
+    return np.where(is_constant(spread, peak), 1.0, spread)
+
+
+def is_constant(spread: FloatArray, peak: FloatArray) -> BoolArray:
+    """Return where nothing but rounding, beside the largest modulus, keeps standard deviations from zero."""
+    return (spread <= 1e-14 * peak) | (spread < 1e-305)
 
 
 def measure_units(rows: Rows, standardize: bool | str) -> Units:

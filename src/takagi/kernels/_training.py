@@ -173,7 +173,7 @@ def train_block(shape, settings, state, work, columns, tied_sets, data, validati
         improved = rmse < state.best_rmse[0]
         if not np.isfinite(rmse) or (improved and not np.isfinite(state.candidate.sum())):
             return False
-        history[t - 1, 0], history[t - 1, 1] = batch_rmse, rmse
+        history[b, 0], history[b, 1] = batch_rmse, rmse
         state.n_iter[0] = t
         if improved:
             state.best_rmse[0], state.best_iter[0] = rmse, t

@@ -1,10 +1,10 @@
 """Models as plain JSON values and back; classes come from fixed tables, so that nothing is imported by name."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Collection
 from dataclasses import fields
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from takagi.estimators import TSKRegressor
 from takagi.initializers import FuzzyCMeansInitializer, GridInitializer, KMeansInitializer, RandomInitializer
 from takagi.optimizers import SGDM, AdaBelief, AdaBound, Adam
+from takagi.persistence._rules import build, decode_rules, encode_rules
 from takagi.persistence._schema import ModelFileError, Node
-from takagi.profile import Profile
+from takagi.persistence._stream import decode_stream, encode_stream
 from takagi.rulebase import RuleBase
 from takagi.table import Column, TableEncoder
 
@@ -25,13 +26,13 @@ _SCALERS: dict[type, tuple[str, ...]] = {  # with what fitting finds out
     MaxAbsScaler: ("max_abs_", "scale_", "n_samples_seen_"),
     RobustScaler: ("center_", "scale_"),
 }
+_FIRST = tuple(kind.__name__ for kind in (TableEncoder, *_SCALERS))
+_LAST = ("TSKRegressor",)
 _STEPS: dict[str, type] = {kind.__name__: kind for kind in (TableEncoder, *_SCALERS, TSKRegressor)}
 _INITIALIZERS = (FuzzyCMeansInitializer, KMeansInitializer, RandomInitializer, GridInitializer)
 _SETTINGS: dict[str, type] = {kind.__name__: kind for kind in (*_INITIALIZERS, SGDM, Adam, AdaBound, AdaBelief)}
 _OUTPUTS = ("default", "pandas", "polars")
-_STOPPED = ("max_iter", "no_change", "callback", "interrupted", "diverged", "line")
-
-T = TypeVar("T")
+_STOPPED = ("max_iter", "no_change", "callback", "interrupted", "diverged", "line", "stream")
 
 
 # -- models and pipelines ----------------------------------------------------------------------------------------------
@@ -40,7 +41,7 @@ T = TypeVar("T")
 def encode_model(model: Any) -> dict[str, Any]:
     """Return a model as dicts, lists, strings, numbers and None."""
     if type(model) is RuleBase:
-        return {"class": "RuleBase", "rules": _encode_rules(model)}
+        return {"class": "RuleBase", "rules": encode_rules(model)}
     if type(model) is TSKRegressor:
         return _encode_step(model, "model")
     if type(model) is not Pipeline or type(model.steps[-1][1]) is not TSKRegressor:
@@ -60,11 +61,11 @@ def encode_model(model: Any) -> dict[str, Any]:
 
 def decode_model(node: Node) -> Any:
     """Return a model from what `encode_model` made of it."""
-    kind = node.field("class").text(("RuleBase", "TSKRegressor", "Pipeline"))
+    kind = node.field("class").text(("RuleBase", *_LAST, "Pipeline"))
     if kind == "RuleBase":
-        return _decode_rules(node.open(("class", "rules"))["rules"])
-    if kind == "TSKRegressor":
-        return _decode_step(node, ["TSKRegressor"])
+        return decode_rules(node.open(("class", "rules"))["rules"])
+    if kind in _LAST:
+        return _decode_step(node, _LAST)
     parts = node.open(("class", "steps", "transform_input", "verbose"))
     names, nodes = [], []
     for item in parts["steps"]:
@@ -73,7 +74,7 @@ def decode_model(node: Node) -> Any:
         nodes.append(step["step"])
     if not names or len(set(names)) < len(names):
         parts["steps"].refuse("a list of steps with different names")
-    steps = [_decode_step(step, list(_STEPS)[:-1]) for step in nodes[:-1]] + [_decode_step(nodes[-1], ["TSKRegressor"])]
+    steps = [_decode_step(step, _FIRST) for step in nodes[:-1]] + [_decode_step(nodes[-1], _LAST)]
     _check_sizes(steps, nodes)
     return Pipeline(
         list(zip(names, steps, strict=True)),
@@ -104,16 +105,16 @@ def _encode_step(step: Any, name: str) -> Any:
     if type(step) not in _STEPS.values():
         raise ModelFileError(
             f"The step {name!r} is a {type(step).__name__}, which a model file cannot hold: before the regressor it "
-            f"holds {', '.join(list(_STEPS)[:-1])}. Do that step outside the pipeline, and save the rest."
+            f"holds {', '.join(_FIRST)}. Do that step outside the pipeline, and save the rest."
         )
-    check_is_fitted(step)
+    step._check_has_rules() if type(step) is TSKRegressor else check_is_fitted(step)
     encode = {TSKRegressor: _encode_regressor, TableEncoder: _encode_encoder}.get(type(step), _encode_scaler)
     parameters = {key: _encode_value(value, key) for key, value in step.get_params(deep=False).items()}
     return {"class": type(step).__name__, "parameters": parameters, **encode(step)}
 
 
-def _decode_step(node: Node, kinds: list[str]) -> Any:
-    if node.value in (None, "passthrough") and kinds != ["TSKRegressor"]:
+def _decode_step(node: Node, kinds: Collection[str]) -> Any:
+    if node.value in (None, "passthrough") and kinds == _FIRST:
         return node.value
     kind = _STEPS[node.field("class").text(kinds)]
     decode = {TSKRegressor: _decode_regressor, TableEncoder: _decode_encoder}.get(kind, _decode_scaler)
@@ -124,7 +125,7 @@ def _encode_regressor(model: TSKRegressor) -> dict[str, Any]:
     return {
         "feature_names": _encode_names(model),
         "is_single_target": bool(model._is_single_target),
-        "rules": _encode_rules(model.rule_base_),
+        "rules": encode_rules(model.rule_base_),
         "used": {
             "keep_prob": float(model.keep_prob_),
             "batch_size": int(model.batch_size_),
@@ -138,6 +139,7 @@ def _encode_regressor(model: TSKRegressor) -> dict[str, Any]:
             name: [value if np.isfinite(value) else None for value in values.tolist()]
             for name, values in model.history_.items()
         },
+        **({"stream": encode_stream(model._stream)} if hasattr(model, "_stream") else {}),
     }
 
 
@@ -146,9 +148,10 @@ def _decode_regressor(model: TSKRegressor, node: Node) -> TSKRegressor:
         (
             "class", "parameters", "feature_names", "is_single_target", "rules", "used", "best_iter", "n_iter",
             "stopped", "history",
-        )
+        ),
+        optional=("stream",),
     )  # fmt: skip
-    model.rule_base_ = _decode_rules(parts["rules"])
+    model.rule_base_ = decode_rules(parts["rules"])
     model.n_features_in_ = model.rule_base_.n_features
     _decode_names(model, parts["feature_names"])
     model._is_single_target = parts["is_single_target"].flag()
@@ -160,12 +163,21 @@ def _decode_regressor(model: TSKRegressor, node: Node) -> TSKRegressor:
     model.n_iter_ = parts["n_iter"].integer(least=0)
     model.best_iter_ = parts["best_iter"].integer(least=0)
     model.stopped_ = parts["stopped"].text(_STOPPED)
-    curves = parts["history"].open(("train_rmse", "val_rmse"))
-    model.history_ = {name: curve.array(1, null=np.nan) for name, curve in curves.items()}
-    for name, curve in curves.items():
-        if len(model.history_[name]) != model.n_iter_:
-            curve.refuse(f"a list of n_iter = {model.n_iter_} numbers")
+    model.history_ = _decode_history(parts["history"], model.n_iter_)
+    if "stream" in parts:
+        model._stream = decode_stream(parts["stream"], model.rule_base_, model.history_)
     return model
+
+
+def _decode_history(node: Node, n_iter: int) -> dict[str, np.ndarray]:
+    """Return the curves, of known length unless they say which iterations they are of."""
+    curves = node.open(("train_rmse", "val_rmse"), optional=("iteration",))
+    history = {name: curve.array(1, null=np.nan) for name, curve in curves.items()}
+    n_iter = len(history["iteration"]) if "iteration" in history else n_iter
+    for name, curve in curves.items():
+        if len(history[name]) != n_iter:
+            curve.refuse(f"a list of n_iter = {n_iter} numbers")
+    return history
 
 
 def _encode_encoder(encoder: TableEncoder) -> dict[str, Any]:
@@ -177,7 +189,7 @@ def _decode_encoder(encoder: TableEncoder, node: Node) -> TableEncoder:
     parts = node.open(("class", "parameters", "has_names", "output", "columns"))
     columns = [_decode_column(column) for column in parts["columns"]]
     has_names = parts["has_names"].flag()
-    fitted = _build(
+    fitted = build(
         parts["columns"],
         lambda: TableEncoder.from_columns(columns, has_names=has_names, **encoder.get_params()),
     )
@@ -248,7 +260,7 @@ def _decode_parameters(node: Node, kind: type) -> dict[str, Any]:
     """Return the parameters of a class; those that a file of an older library lacks take their defaults."""
     parts = node.open((), optional=kind().get_params(deep=False))
     parameters = {name: _decode_value(value) for name, value in parts.items()}
-    _build(node, kind(**parameters)._validate_params)
+    build(node, kind(**parameters)._validate_params)
     return parameters
 
 
@@ -260,7 +272,7 @@ def _decode_value(node: Node) -> Any:
     kind = _SETTINGS[node.field("class").text(_SETTINGS)]
     parts = node.open(["class", *(f.name for f in fields(kind))])
     read = {f.name: parts[f.name].integer if type(f.default) is int else parts[f.name].number for f in fields(kind)}
-    return _build(node, lambda: kind(**{name: take() for name, take in read.items()}))
+    return build(node, lambda: kind(**{name: take() for name, take in read.items()}))
 
 
 def _encode_names(estimator: Any) -> list[str] | None:
@@ -282,63 +294,3 @@ def _encode_output(step: Any) -> str | None:
 
 def _decode_output(step: Any, node: Node) -> Any:
     return step.set_output(transform=node.maybe(lambda value: value.text(_OUTPUTS)))
-
-
-# -- rules -------------------------------------------------------------------------------------------------------------
-
-
-def _encode_rules(rules: RuleBase) -> dict[str, Any]:
-    encoded = {f.name: getattr(rules, f.name) for f in fields(RuleBase)}
-    encoded = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in encoded.items()}
-    encoded["widths"] = [[width if np.isfinite(width) else None for width in row] for row in encoded["widths"]]
-    if rules.profile is not None:
-        profile = {f.name: getattr(rules.profile, f.name) for f in fields(Profile)}
-        encoded["profile"] = {name: np.asarray(value).tolist() for name, value in profile.items()}
-    return encoded
-
-
-def _decode_rules(node: Node) -> RuleBase:
-    parts = node.open([f.name for f in fields(RuleBase)])
-    return _build(
-        node,
-        lambda: RuleBase(
-            centers=parts["centers"].array(2),
-            widths=parts["widths"].array(2, null=np.inf),
-            consequents=parts["consequents"].array(3),
-            antecedent_projection=parts["antecedent_projection"].maybe(lambda value: value.array(2)),
-            consequent_projection=parts["consequent_projection"].maybe(lambda value: value.array(2)),
-            tied_projection=parts["tied_projection"].flag(),
-            sets=parts["sets"].maybe(_decode_sets),
-            feature_names=parts["feature_names"].maybe(Node.texts),
-            output_names=parts["output_names"].maybe(Node.texts),
-            profile=parts["profile"].maybe(_decode_profile),
-        ),
-    )
-
-
-def _decode_sets(node: Node) -> np.ndarray:
-    sets = node.array(2)
-    if not ((sets >= 0) & (sets < 2**31) & (sets == np.floor(sets))).all():
-        node.refuse("numbers of sets, from 0")
-    return sets.astype(np.intp)
-
-
-def _decode_profile(node: Node) -> Profile:
-    parts = node.open([f.name for f in fields(Profile)])
-    return Profile(
-        n_rows=parts["n_rows"].integer(least=0),
-        share=parts["share"].array(1),
-        mean=parts["mean"].array(1),
-        quantiles=parts["quantiles"].array(2),
-        output_quantiles=parts["output_quantiles"].array(2),
-    )
-
-
-def _build(node: Node, make: Callable[[], T]) -> T:
-    """Call what makes an object, and say where in the document it stands if it refuses its parts."""
-    try:
-        return make()
-    except ModelFileError:
-        raise
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ModelFileError(f"{node.path} is refused: {error}") from None

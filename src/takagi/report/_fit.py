@@ -94,16 +94,17 @@ def summarize_history(regressor: Any) -> dict[str, Any] | None:
     history = getattr(regressor, "history_", None)
     if not history or not len(history["val_rmse"]):
         return None
-    n_iter = len(history["val_rmse"])
-    edges = np.unique(np.linspace(0, n_iter, min(n_iter, _MOST_ITERATIONS) + 1).astype(np.intp))
+    n_points = len(history["val_rmse"])
+    iterations = np.asarray(history.get("iteration", np.arange(1, n_points + 1)), dtype=np.intp)
+    edges = np.unique(np.linspace(0, n_points, min(n_points, _MOST_ITERATIONS) + 1).astype(np.intp))
     best, has_validation = int(regressor.best_iter_), bool(np.isfinite(history["val_rmse"]).any())
     return {
-        "iterations": edges[1:],
-        "n_iter": n_iter,
+        "iterations": iterations[edges[1:] - 1],
+        "n_iter": int(iterations[-1]),
         "train_rmse": _thin(history["train_rmse"], edges),
         "val_rmse": _thin(history["val_rmse"], edges) if has_validation else [],
         "best_iter": best,
-        "best_rmse": history["val_rmse"][best - 1] if best and has_validation else None,
+        "best_rmse": history["val_rmse"][np.searchsorted(iterations, best)] if best and has_validation else None,
         "stopped": str(regressor.stopped_),
     }
 

@@ -34,6 +34,8 @@ class HistoryDisplay:
         The iteration, from 1, that was kept; 0 for the initial rules.
     label : str
         What the errors are of.
+    iterations : ndarray of shape (n,), optional
+        The iterations that the errors are of, where some are left out; all from 1 by default.
 
     Attributes
     ----------
@@ -53,11 +55,19 @@ class HistoryDisplay:
     (True, 'RMSE of target')
     """
 
-    def __init__(self, train_rmse: FloatArray, val_rmse: FloatArray, best_iter: int, label: str = "RMSE") -> None:
+    def __init__(
+        self,
+        train_rmse: FloatArray,
+        val_rmse: FloatArray,
+        best_iter: int,
+        label: str = "RMSE",
+        iterations: FloatArray | None = None,
+    ) -> None:
         self.train_rmse = train_rmse
         self.val_rmse = val_rmse
         self.best_iter = best_iter
         self.label = label
+        self.iterations = np.arange(1, len(val_rmse) + 1) if iterations is None else iterations
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> "HistoryDisplay":
@@ -90,7 +100,9 @@ class HistoryDisplay:
         label = f"RMSE of {names[0]}" if len(names) == 1 else "RMSE"
         if len(names) > 1 and model.standardize is True:
             label = "RMSE in standard deviations"
-        return cls(model.history_["train_rmse"], model.history_["val_rmse"], model.best_iter_, label).plot(ax)
+        history = model.history_
+        errors = history["train_rmse"], history["val_rmse"]
+        return cls(*errors, model.best_iter_, label, history.get("iteration")).plot(ax)
 
     def plot(self, ax: Any = None) -> "HistoryDisplay":
         """Draw the errors.
@@ -107,7 +119,7 @@ class HistoryDisplay:
         self.axes_ = take_axes(ax, 1, (6.4, 3.6))
         ax = self.axes_[0]
         self.figure_ = ax.figure
-        iterations = np.arange(1, len(self.val_rmse) + 1)
+        iterations = self.iterations
         smooth = _running_mean(self.train_rmse, max(1, len(self.train_rmse) // 50))
         ax.plot(iterations, self.train_rmse, color=_TRAINING, lw=0.6, alpha=0.3)
         ax.plot(iterations, smooth, color=_TRAINING, lw=1.8, label="training, running mean")
@@ -115,7 +127,7 @@ class HistoryDisplay:
             ax.plot(iterations, self.val_rmse, color=_VALIDATION, lw=1.8, label="validation")
             self._mark_best(ax)
         self._limit(ax, np.r_[smooth, self.val_rmse])
-        ax.set(xlabel="iteration", ylabel=as_plain(self.label), xlim=(0, max(len(iterations), 1) * 1.02))
+        ax.set(xlabel="iteration", ylabel=as_plain(self.label), xlim=(0, max(iterations.max(initial=1), 1) * 1.02))
         clear_frame(ax)
         put_legend_above(ax, [line for line in ax.lines if not line.get_label().startswith("_")], n_columns=3)
         return self
@@ -124,7 +136,7 @@ class HistoryDisplay:
         if not self.best_iter:
             ax.plot([], [], ls="", label="best: the initial rules")
             return
-        best = self.val_rmse[self.best_iter - 1]
+        best = self.val_rmse[np.searchsorted(self.iterations, self.best_iter)]
         label = f"best: {write_numbers([best])[0]} in iteration {self.best_iter}"
         ax.axvline(self.best_iter, color=OTHER, lw=0.8, ls=":")
         ax.plot([self.best_iter], [best], ls="", marker="o", ms=7, color=_VALIDATION, label=label)

@@ -1,0 +1,180 @@
+"""The state of a stream as plain JSON values and back, so that a loaded model goes on as if there had been no stop."""
+
+import re
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from takagi._typing import FloatArray
+from takagi.estimators._rows import MAX_VALIDATION_ROWS, Rows, Units
+from takagi.estimators._stream import Stream
+from takagi.estimators._stream_learner import Learner
+from takagi.estimators._stream_rows import Moments, Seen
+from takagi.persistence._rules import build, decode_rules, encode_rules
+from takagi.persistence._schema import Node
+from takagi.rulebase import RuleBase, unpack
+
+_VECTORS = ("theta", "mean", "spread", "average", "best")
+_PARTS = ("reservoir", "waiting", "recent")
+_SEEN = tuple(f.name for f in fields(Seen))
+_LEARNER = ("start", "units", "is_constant", "averaging", "best_rmse", "best_iter", "n_iter")
+_WORD = re.compile("[0-9a-f]{32}")
+
+
+def encode_stream(stream: Stream) -> dict[str, Any]:
+    """Return the state of a stream as dicts, lists and numbers; the history stands elsewhere."""
+    return {
+        "rng": _encode_rng(stream.rng),
+        "seen": None if stream.seen is None else _encode_seen(stream.seen),
+        "learner": None if stream.learner is None else _encode_learner(stream.learner),
+    }
+
+
+def decode_stream(node: Node, rules: RuleBase, history: dict[str, FloatArray]) -> Stream:
+    """Return a stream that has made some rules, or is to go on from them."""
+    parts = node.open(("rng", "seen", "learner"))
+    return Stream(
+        _decode_rng(parts["rng"]),
+        rules.output_names,
+        _decode_seen(parts["seen"], rules.n_features, rules.n_outputs),
+        parts["learner"].maybe(lambda learner: _decode_learner(learner, rules, history)),
+    )
+
+
+# -- rows --------------------------------------------------------------------------------------------------------------
+
+
+def _encode_seen(seen: Seen) -> dict[str, Any]:
+    encoded: dict[str, Any] = {"seed": seen.seed, "fraction": seen.fraction, "n_rows": seen.n_rows}
+    encoded |= {name: _encode_arrays(getattr(seen, name)) for name in ("x", "y", *_PARTS)}
+    return encoded
+
+
+def _decode_seen(node: Node, n_features: int, n_outputs: int) -> Seen:
+    parts = node.open(_SEEN)
+    fraction = parts["fraction"].number()
+    if not 0 < fraction < 1:
+        parts["fraction"].refuse("a number between 0 and 1")
+    seen = Seen(
+        seed=parts["seed"].integer(least=0),
+        fraction=fraction,
+        n_rows=parts["n_rows"].integer(least=1),
+        x=_decode_moments(parts["x"], n_features),
+        y=_decode_moments(parts["y"], n_outputs),
+        **{name: _decode_rows(parts[name], n_features, n_outputs) for name in _PARTS},
+    )
+    if len(seen.reservoir.X) > MAX_VALIDATION_ROWS:
+        parts["reservoir"].refuse(f"at most {MAX_VALIDATION_ROWS} rows")
+    return seen
+
+
+def _decode_moments(node: Node, n_columns: int) -> Moments:
+    parts = node.open(Moments._fields)
+    weight = parts["weight"].number()
+    if weight <= 0:
+        parts["weight"].refuse("a positive number")
+    return Moments(weight, *(_decode_vector(parts[name], n_columns) for name in Moments._fields[1:]))
+
+
+def _decode_rows(node: Node, n_features: int, n_outputs: int) -> Rows:
+    parts = node.open(Rows._fields)
+    weight = parts["weight"].array(1)
+    if not (weight > 0).all():
+        parts["weight"].refuse("positive numbers")
+    return Rows(
+        _decode_matrix(parts["X"], len(weight), n_features), _decode_matrix(parts["y"], len(weight), n_outputs), weight
+    )
+
+
+def _decode_matrix(node: Node, n_rows: int, n_columns: int) -> FloatArray:
+    matrix = node.array(2)
+    if matrix.shape != (n_rows, n_columns) and not len(matrix) == n_rows == 0:
+        node.refuse(f"{n_rows} rows of {n_columns} numbers")
+    return matrix.reshape(n_rows, n_columns)
+
+
+def _decode_vector(node: Node, length: int) -> FloatArray:
+    vector = node.array(1)
+    if len(vector) != length:
+        node.refuse(f"a list of {length} numbers")
+    return vector
+
+
+# -- what has been learned ---------------------------------------------------------------------------------------------
+
+
+def _encode_learner(learner: Learner) -> dict[str, Any]:
+    return {
+        "start": encode_rules(learner.start),
+        "units": _encode_arrays(learner.units),
+        "is_constant": learner.is_constant.tolist(),
+        "averaging": float(learner.averaging),
+        "best_rmse": learner.best_rmse if np.isfinite(learner.best_rmse) else None,
+        "best_iter": learner.best_iter,
+        "n_iter": learner.n_iter,
+        **{name: getattr(learner.state, name).tolist() for name in _VECTORS},
+    }
+
+
+def _decode_learner(node: Node, rules: RuleBase, history: dict[str, FloatArray]) -> Learner:
+    if "iteration" not in history:
+        node.refuse("null, since the history has no iterations")
+    parts = node.open((*_LEARNER, *_VECTORS))
+    start = decode_rules(parts["start"])
+    if (start.n_features, start.n_outputs) != (rules.n_features, rules.n_outputs):
+        parts["start"].refuse(f"rules of {rules.n_features} features and {rules.n_outputs} outputs")
+    is_constant = np.array([item.flag() for item in parts["is_constant"]])
+    if len(is_constant) != rules.n_features:
+        parts["is_constant"].refuse(f"a list of {rules.n_features} truth values")
+    learner = Learner.begin(start, _decode_units(parts["units"], rules), is_constant)
+    learner.averaging = parts["averaging"].number()
+    learner.history = np.column_stack([history[name] for name in ("iteration", "train_rmse", "val_rmse")])
+    _decode_state(parts, learner)
+    return learner
+
+
+def _decode_units(node: Node, rules: RuleBase) -> Units:
+    parts = node.open(Units._fields)
+    sizes = (rules.n_features, rules.n_features, rules.n_outputs, rules.n_outputs)
+    units = Units(*(_decode_vector(parts[name], size) for name, size in zip(Units._fields, sizes, strict=True)))
+    for name in ("x_scale", "y_scale"):
+        if not (getattr(units, name) > 0).all():
+            parts[name].refuse("positive numbers")
+    return units
+
+
+def _decode_state(parts: dict[str, Node], learner: Learner) -> None:
+    """Fill in the state of a learner."""
+    state = learner.state
+    for name in _VECTORS:
+        vector = getattr(state, name)
+        vector[:] = _decode_vector(parts[name], len(vector))
+    build(parts["theta"], lambda: unpack(state.theta, learner.start))
+    build(parts["best"], lambda: unpack(state.best, learner.start))
+    best_rmse = parts["best_rmse"].maybe(Node.number)
+    state.best_rmse[0] = np.nan if best_rmse is None else best_rmse
+    state.best_iter[0] = parts["best_iter"].integer(least=0)
+    state.n_iter[0] = parts["n_iter"].integer(least=0)
+
+
+def _encode_arrays(parts: Any) -> dict[str, Any]:
+    return {name: np.asarray(value).tolist() for name, value in parts._asdict().items()}
+
+
+def _encode_rng(rng: np.random.Generator) -> dict[str, Any]:
+    state = rng.bit_generator.state
+    words = {name: f"{word:032x}" for name, word in state["state"].items()}  # 128 bits
+    return {**words, "has_uint32": state["has_uint32"], "uinteger": state["uinteger"]}
+
+
+def _decode_rng(node: Node) -> np.random.Generator:
+    parts = node.open(("state", "inc", "has_uint32", "uinteger"))
+    for name in ("state", "inc"):
+        if not _WORD.fullmatch(parts[name].text()):
+            parts[name].refuse("32 hexadecimal digits")
+    rng = np.random.Generator(np.random.PCG64(0))
+    rest = {name: parts[name].integer(least=0) for name in ("has_uint32", "uinteger")}
+    words = {name: int(parts[name].value, 16) for name in ("state", "inc")}
+    rng.bit_generator.state = {"bit_generator": "PCG64", "state": words, **rest}
+    return rng

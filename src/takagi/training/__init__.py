@@ -1,0 +1,24 @@
+"""Training: a rule base in, the best rule base and a history out.
+
+Each iteration draws a mini-batch, drops rules, steps along the gradient and validates, as in the paper's Algorithm 1;
+`takagi.kernels.train_block` runs many of them at a time, and between two blocks Python shows progress, calls back and
+heeds Ctrl-C.
+"""
+
+from takagi.training._config import SCHEDULES, TrainConfig
+from takagi.training._run import Callback, Progress, Run, TrainResult, begin_state, check_dataset, find_width_floor
+from takagi.training._train import announce_compilation, train
+
+__all__ = [
+    "SCHEDULES",
+    "Callback",
+    "Progress",
+    "Run",
+    "TrainConfig",
+    "TrainResult",
+    "announce_compilation",
+    "begin_state",
+    "check_dataset",
+    "find_width_floor",
+    "train",
+]

@@ -1,0 +1,266 @@
+"""A training run: what the kernel reads and writes between two blocks of iterations."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from takagi import kernels
+from takagi._typing import BoolArray, FloatArray, IntArray
+from takagi.kernels import LANES, to_lanes
+from takagi.rulebase import RuleBase, pack, unpack
+from takagi.training._config import TrainConfig
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback is told between two blocks of iterations."""
+
+    n_iter: int
+    max_iter: int
+    train_rmse: float
+    val_rmse: float
+    best_iter: int
+    best_rmse: float
+
+
+Callback = Callable[[Progress], object]
+
+
+@dataclass(frozen=True)
+class TrainResult:
+    """What `train` returns.
+
+    Attributes
+    ----------
+    rule_base : RuleBase
+        The rules after iteration `best_iter`.
+    best_iter : int
+        The first iteration, from 1, of smallest validation RMSE; 0 if no iteration ended with finite numbers, and then
+        `rule_base` is the initial one.
+    history : dict of str to ndarray of shape (n_iter,)
+        "train_rmse" of each batch with the kept rules, before the update, and "val_rmse" with all rules, after it.
+    stopped : {"max_iter", "no_change", "callback", "interrupted", "diverged"}
+        Why training ended.
+    start_rmse : float
+        Validation RMSE of the initial rules, which the paper does not let compete.
+    """
+
+    rule_base: RuleBase
+    best_iter: int
+    history: dict[str, FloatArray]
+    stopped: str
+    start_rmse: float
+
+    @property
+    def n_iter(self) -> int:
+        """Number of iterations done."""
+        return len(self.history["train_rmse"])
+
+    @property
+    def best_rmse(self) -> float:
+        """Validation RMSE of the returned rules."""
+        return float(self.history["val_rmse"][self.best_iter - 1]) if self.best_iter else self.start_rmse
+
+
+def begin_state(rules: RuleBase) -> kernels.State:
+    """Return the state before the first iteration."""
+    theta, _ = pack(rules)
+    return kernels.State(
+        theta=theta,
+        grad=np.zeros_like(theta),
+        mean=np.zeros_like(theta),
+        spread=np.zeros_like(theta),
+        average=np.zeros_like(theta),
+        candidate=np.zeros_like(theta),
+        best=theta.copy(),
+        best_rmse=np.array([np.inf]),
+        best_iter=np.zeros(1, dtype=np.intp),
+        n_iter=np.zeros(1, dtype=np.intp),
+    )
+
+
+class Run:
+    """Training between blocks, its state all written by the kernel: Ctrl-C finds it consistent.
+
+    Parameters
+    ----------
+    rule_base : RuleBase
+        The initial rules.
+    config : TrainConfig
+    training, validation : tuple of arrays
+        X, y and weights, as `check_dataset` returns them.
+    max_iter : int
+        Iterations that there is to be room for in the history.
+    state : State, optional
+        Where an earlier run of the same rules ended, to go on from; it is written to.
+    is_thorough : bool, default=True
+        Whether every iterate is validated, as in the paper, or only the last one of each block.
+    """
+
+    def __init__(
+        self,
+        rule_base: RuleBase,
+        config: TrainConfig,
+        training: tuple,
+        validation: tuple,
+        max_iter: int,
+        state: kernels.State | None = None,
+        is_thorough: bool = True,
+    ) -> None:
+        self.rule_base, self.config, self.training = rule_base, config, training
+        self.shape = pack(rule_base)[1]
+        self.validation = _lay_out(*validation)
+        self.settings = _settings(config, rule_base)
+        self.tied_sets = _tied_sets(rule_base)
+        self.work = kernels.make_work(self.shape, min(config.batch_size, len(training[0])))
+        self.columns = kernels.make_columns(self.shape)
+        self.state = begin_state(rule_base) if state is None else state
+        self.first_iter, self.is_thorough = self.n_iter, is_thorough
+        self.history = np.empty((max_iter, 2))
+        self.start_rmse = self.validate(self.state.theta)
+
+    def validate(self, theta: FloatArray) -> float:
+        """Return the error of parameters on the validation rows, NaN if there are none."""
+        if not len(self.validation[2]):
+            return np.nan
+        return kernels.weighted_rmse(theta, self.shape, self.columns, *self.validation)
+
+    def advance(self, batches: IntArray, keep: BoolArray) -> str:
+        """Run one block; return why training ended with it, or nothing."""
+        self._make_room(batches.shape[1])
+        done = self.n_iter - self.first_iter
+        state, validation = (self.state, self.validation) if self.is_thorough else self._set_aside()
+        finite = kernels.train_block(
+            self.shape,
+            self.settings,
+            state,
+            self.work,
+            self.columns,
+            self.tied_sets,
+            self.training,
+            validation,
+            batches,
+            keep,
+            self.history[done : done + len(batches)],
+        )
+        if not finite:
+            return "diverged"
+        if not self.is_thorough:
+            self._judge()
+        has_stalled = 0 < self.settings.patience == self.n_iter - int(self.state.best_iter[0])
+        return "no_change" if has_stalled else ""
+
+    def _set_aside(self) -> tuple[kernels.State, tuple]:
+        """Return state and validation rows with which the kernel leaves the best parameters alone."""
+        fresh = {"best_rmse": np.array([np.inf]), "best_iter": np.zeros(1, dtype=np.intp)}
+        nothing = tuple(part[:0] for part in self.validation)
+        return self.state._replace(best=np.empty_like(self.state.best), **fresh), nothing
+
+    def _judge(self) -> None:
+        """Take the last iterate for the best one if it is; without validation rows it is."""
+        rmse = self.validate(self.state.candidate)
+        self.history[self.n_iter - self.first_iter - 1, 1] = rmse
+        if not len(self.validation[2]) or rmse < self.state.best_rmse[0]:
+            self.state.best[:] = self.state.candidate
+            self.state.best_rmse[0], self.state.best_iter[0] = rmse, self.n_iter
+
+    @property
+    def n_iter(self) -> int:
+        """Iterations done, those of earlier runs counted."""
+        return int(self.state.n_iter[0])
+
+    def _make_room(self, batch_size: int) -> None:
+        if batch_size * self.shape.n_outputs > len(self.work.value):
+            self.work = kernels.make_work(self.shape, batch_size)
+
+    def progress(self) -> Progress:
+        """Return what a callback is told."""
+        train_rmse, val_rmse = self.history[self.n_iter - self.first_iter - 1]
+        best_iter, best_rmse = int(self.state.best_iter[0]), float(self.state.best_rmse[0])
+        if not len(self.validation[2]):
+            val_rmse = best_rmse = np.nan
+        return Progress(self.n_iter, len(self.history), float(train_rmse), float(val_rmse), best_iter, best_rmse)
+
+    def result(self, stopped: str) -> TrainResult:
+        """Return the best rules and the history."""
+        history = self.history[: self.n_iter - self.first_iter]
+        val_rmse = history[:, 1] if len(self.validation[2]) else np.full(len(history), np.nan)
+        return TrainResult(
+            rule_base=unpack(self.state.best, self.rule_base),
+            best_iter=int(self.state.best_iter[0]),
+            history={"train_rmse": history[:, 0].copy(), "val_rmse": val_rmse.copy()},
+            stopped=stopped,
+            start_rmse=self.start_rmse,
+        )
+
+
+def check_dataset(X: FloatArray | None, y: FloatArray | None, weight: FloatArray | None, rules: RuleBase) -> tuple:
+    """Return (X, y, weight) as the kernels want them."""
+    if X is None or y is None:
+        X, y = np.empty((0, rules.n_features)), np.empty((0, rules.n_outputs))
+    rows, target = np.array(X, dtype=float, order="C"), np.array(y, dtype=float, order="C")
+    if target.ndim == 1:
+        target = target[:, None]
+    weight = np.ones(len(rows)) if weight is None else np.array(weight, dtype=float)
+    if (
+        rows.shape != (len(target), rules.n_features)
+        or target.shape[1] != rules.n_outputs
+        or weight.shape != (len(rows),)
+    ):
+        raise ValueError(
+            f"the rule base has {rules.n_features} features and {rules.n_outputs} outputs, got X of shape "
+            f"{rows.shape}, y of shape {np.shape(y)} and weights of shape {weight.shape}."
+        )
+    if (weight < 0).any():
+        raise ValueError(f"sample weights must not be negative, got {weight.min():g}.")
+    return rows, target, weight
+
+
+def _lay_out(X: FloatArray, y: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return validation rows as the kernel reads them, eight side by side."""
+    n_padded = -(-len(X) // LANES) * LANES
+    laid = np.zeros(n_padded * X.shape[1]), np.zeros(n_padded * y.shape[1]), np.zeros(n_padded)
+    kernels.lay_dataset(X, y, weight, *laid)
+    return laid
+
+
+def _settings(config: TrainConfig, rules: RuleBase) -> kernels.Settings:
+    spec = config.optimizer.spec()
+    return kernels.Settings(
+        rule=spec.rule,
+        beta1=float(spec.beta1),
+        beta2=float(spec.beta2),
+        epsilon=float(spec.epsilon),
+        learning_rate=float(config.learning_rate),
+        powerball=float(config.powerball),
+        l2=float(config.l2),
+        smoothness=float(config.smoothness),
+        cosine=config.schedule == "cosine",
+        averaging=float(config.averaging),
+        width_floor=find_width_floor(config, rules),
+        max_iter=int(config.max_iter),
+        patience=config.n_iter_no_change or 0,
+        tied_projection=bool(rules.tied_projection),
+    )
+
+
+def find_width_floor(config: TrainConfig, rules: RuleBase) -> float:
+    """Return what widths are kept above in a training that starts from given rules."""
+    if config.width_floor is not None:
+        return float(config.width_floor)
+    return float(rules.widths.min() * (0.1 if rules.sets is None else 1.0))
+
+
+def _tied_sets(rules: RuleBase) -> IntArray:
+    """Return, for every entry of the flat centers, the first entry that is the same parameter, or nothing."""
+    if rules.sets is None:
+        return np.empty(0, dtype=np.intp)
+    n_rules, n_inputs = rules.sets.shape
+    own = to_lanes(np.arange(n_rules * n_inputs, dtype=float).reshape(n_rules, n_inputs), fill=-1.0)
+    place = {int(number): at for at, number in enumerate(own) if number >= 0}
+    leader = np.empty((n_rules, n_inputs))
+    for m, column in enumerate(rules.sets.T):
+        _, index, inverse = np.unique(column, return_index=True, return_inverse=True)
+        leader[:, m] = [place[int(r) * n_inputs + m] for r in index[inverse]]
+    return to_lanes(leader, fill=-1.0).astype(np.intp)

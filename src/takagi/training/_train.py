@@ -1,0 +1,127 @@
+"""One training from start to end."""
+
+import logging
+import warnings
+
+import numpy as np
+
+from takagi import kernels
+from takagi._batches import Draws, Recorded
+from takagi._typing import BoolArray, FloatArray, IntArray
+from takagi.rulebase import RuleBase
+from takagi.training._config import TrainConfig
+from takagi.training._run import Callback, Run, TrainResult, check_dataset
+
+logger = logging.getLogger("takagi")
+
+
+def train(
+    rule_base: RuleBase,
+    X: FloatArray,
+    y: FloatArray,
+    X_val: FloatArray | None,
+    y_val: FloatArray | None,
+    config: TrainConfig | None = None,
+    *,
+    rng: np.random.Generator | None = None,
+    batches: IntArray | None = None,
+    keep: BoolArray | None = None,
+    sample_weight: FloatArray | None = None,
+    sample_weight_val: FloatArray | None = None,
+    callback: Callback | None = None,
+) -> TrainResult:
+    """Train a rule base by mini-batch gradient descent with L2, DropRule and the configured optimiser.
+
+    Randomness comes from `rng`, or, to replay a recorded run, from `batches` and `keep`.
+
+    Parameters
+    ----------
+    rule_base : RuleBase
+        Where to start.
+    X, y : array of shape (n_rows, n_features) and (n_rows,) or (n_rows, n_outputs)
+        Training rows.
+    X_val, y_val : arrays as X and y, or None
+        Validation rows, which choose the returned iterate; without them it is the last one.
+    config : TrainConfig, optional
+        Settings, the paper's by default.
+    rng : Generator, optional
+        Draws batches and masks; needed unless both are given or there is nothing to draw.
+    batches : int array of shape (max_iter, batch_size), optional
+        Rows of X per iteration.
+    keep : bool array of shape (max_iter, batch_size, n_rules), optional
+        The rules that DropRule keeps. Without it nothing is dropped from given batches.
+    sample_weight, sample_weight_val : array of shape (n_rows,), optional
+        Weights of the rows in gradients and errors.
+    callback : callable, optional
+        Called with a `Progress` after each block of iterations; training stops when it returns True.
+
+    Returns
+    -------
+    TrainResult
+
+    Notes
+    -----
+    As in the authors' code: gradients are sums over the batch of half the squared error; the penalty is added once per
+    batch, before the Powerball transform; the initial rules are no candidate for the best ones. Unlike it, shares are
+    computed in log space, so no row is ever left out because its firing levels underflow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from takagi import RuleBase, TrainConfig, train
+    >>> X = np.linspace(-1, 1, 40)[:, None]
+    >>> start = RuleBase([[-1.0], [1.0]], [[0.5], [0.5]], np.zeros((2, 1, 2)))
+    >>> config = TrainConfig(learning_rate=0.03, keep_prob=1.0)
+    >>> result = train(start, X, X[:, 0] ** 2, X, X[:, 0] ** 2, config)
+    >>> result.best_rmse < 0.1
+    True
+    """
+    config = TrainConfig() if config is None else config
+    training = check_dataset(X, y, sample_weight, rule_base)
+    if (X_val is None) != (y_val is None):
+        raise ValueError(f"X_val and y_val go together, but {'X_val' if X_val is None else 'y_val'} is missing.")
+    validation = check_dataset(X_val, y_val, sample_weight_val, rule_base)
+    if not len(training[0]):
+        raise ValueError("X must have at least one row to train on, got none.")
+    if batches is not None:
+        source: Draws | Recorded = Recorded(batches, keep, len(training[0]), rule_base.n_rules)
+    elif keep is not None:
+        raise ValueError("keep is a recorded mask for recorded batches, but batches is missing.")
+    else:
+        source = Draws(
+            config.max_iter,
+            config.batch_size,
+            config.keep_prob,
+            n_rows=len(training[0]),
+            n_rules=rule_base.n_rules,
+            rng=rng,
+        )
+    run = Run(rule_base, config, training, validation, source.n_iter)
+    announce_compilation()
+    stopped = _run_blocks(run, source, callback)
+    return run.result(stopped)
+
+
+def _run_blocks(run: "Run", source: Draws | Recorded, callback: Callback | None) -> str:
+    """Run blocks until an end is reached and say which; Ctrl-C ends training once something was learned."""
+    try:
+        while run.n_iter < source.n_iter:
+            batches, keep = source.next_block(run.n_iter)
+            ended = run.advance(batches, keep)
+            wish = callback(run.progress()) if callback is not None and run.n_iter else None
+            if isinstance(wish, (bool, np.bool_)) and wish:
+                return "callback"
+            if ended:
+                return ended
+    except KeyboardInterrupt:
+        if not run.state.best_iter[0]:
+            raise
+        warnings.warn(f"Training was interrupted; the best rules of {run.n_iter} iterations are kept.", stacklevel=3)
+        return "interrupted"
+    return "max_iter"
+
+
+def announce_compilation() -> None:
+    """Tell once that the first fit on a machine compiles."""
+    if not kernels.is_compiled():
+        logger.warning("takagi compiles its kernels for this machine, once; this takes about fifteen seconds.")

@@ -1,0 +1,105 @@
+import json
+
+import numpy as np
+import pytest
+from saved_models import assert_same_model, edit, load_bytes, save_and_load, seal, small
+
+from takagi.persistence import ModelFileError, save
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(400, 2))
+Y = X[:, 0] * X[:, 1] + X[:, 0]
+
+
+def same_state(one, other):
+    """Whether two streams have the same state, to the bit."""
+    arrays = [
+        [*stream.seen.reservoir, *stream.seen.waiting, *stream.seen.recent, *map(np.asarray, stream.seen.x)]
+        + ([] if stream.learner is None else [stream.learner.state.theta, stream.learner.state.spread])
+        for stream in (one, other)
+    ]
+    return (
+        one.rng.bit_generator.state == other.rng.bit_generator.state
+        and len(arrays[0]) == len(arrays[1])
+        and all(a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in zip(*arrays, strict=True))
+    )
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory):
+    path = tmp_path_factory.mktemp("stream") / "model.takagi"
+    save(small().partial_fit(X, Y), path)
+    return json.loads(path.read_bytes())
+
+
+def test_a_loaded_stream_is_the_saved_one(tmp_path):
+    model = small().partial_fit(X, Y)
+    loaded = save_and_load(model, tmp_path)
+    assert_same_model(loaded, model, X)
+    assert same_state(loaded._stream, model._stream)
+
+
+def test_a_stream_that_waits_to_go_on_from_a_fit_is_saved(tmp_path):
+    model = small().fit(X, Y).partial_fit(X[:20], Y[:20])
+    loaded = save_and_load(model, tmp_path)
+    assert_same_model(loaded, model, X)
+    assert loaded._stream.learner is None
+    assert same_state(loaded._stream, model._stream)
+    for one in (model, loaded):
+        one.partial_fit(X, Y)
+    assert model.stopped_ == "stream"
+    assert loaded.rule_base_ == model.rule_base_
+
+
+def test_a_fit_has_no_stream_in_its_file(tmp_path):
+    save(small().fit(X, Y), tmp_path / "model.takagi")
+    assert "stream" not in json.loads((tmp_path / "model.takagi").read_bytes())["model"]
+
+
+def test_other_settings_may_be_tried_on_a_loaded_stream(tmp_path):
+    loaded = save_and_load(small().partial_fit(X, Y), tmp_path).set_params(learning_rate=0.001, averaging=0.5)
+    assert loaded.partial_fit(X, Y).n_iter_ == 10
+
+
+EDITS = [
+    ("rng.state", "xyz", 'stream.rng.state must be 32 hexadecimal digits, got "xyz"'),
+    ("rng.has_uint32", None, "stream.rng.has_uint32 must be an integer"),
+    ("seen", None, "stream.seen must be an object, got null"),
+    ("seen.seed", -1, "stream.seen.seed must be an integer of at least 0"),
+    ("seen.fraction", 1.0, "stream.seen.fraction must be a number between 0 and 1"),
+    ("seen.n_rows", 0, "stream.seen.n_rows must be an integer of at least 1"),
+    ("seen.x.mean", [0.0], "stream.seen.x.mean must be a list of 2 numbers, got a list of 1"),
+    ("seen.y.weight", 0, "stream.seen.y.weight must be a positive number"),
+    ("seen.y.spread", None, "stream.seen.y.spread must be numbers in lists"),
+    ("seen.waiting.X", [[1.0, 2.0]], "stream.seen.waiting.X must be"),
+    ("seen.reservoir.weight.0", 0.0, "stream.seen.reservoir.weight must be positive numbers"),
+    ("seen.reservoir.X.0", [1.0], "lists of equal lengths"),
+    ("seen.recent", [], "stream.seen.recent must be an object"),
+    ("learner.units.x_scale.1", 0.0, "stream.learner.units.x_scale must be positive numbers"),
+    ("learner.is_constant", [False], "stream.learner.is_constant must be a list of 2 truth values"),
+    ("learner.is_constant.0", 0, "stream.learner.is_constant[0] must be true or false"),
+    ("learner.theta", [1.0], "stream.learner.theta must be a list of"),
+    ("learner.theta.16", -1.0, "stream.learner.theta is refused: widths must be positive"),
+    ("learner.best.0", None, "stream.learner.best[0] must be a finite number"),
+    ("learner.n_iter", -1, "stream.learner.n_iter must be an integer of at least 0"),
+    ("learner.start.centers", [[0.0]] * 2, "stream.learner.start is refused"),
+    ("learner.colour", 1, "stream.learner has a field 'colour', which is unknown"),
+]
+
+
+@pytest.mark.parametrize(("place", "value", "message"), EDITS, ids=lambda part: str(part)[:40])
+def test_an_edited_stream_is_refused(place, value, message, document, tmp_path):
+    with pytest.raises(ModelFileError) as caught:
+        load_bytes(seal(edit(document, f"stream.{place}", value)), tmp_path)
+    assert message in str(caught.value)
+
+
+def test_a_history_without_iterations_belongs_to_no_stream(document, tmp_path):
+    history = {name: [1.0] * document["model"]["n_iter"] for name in ("train_rmse", "val_rmse")}
+    with pytest.raises(ModelFileError, match="learner must be null, since the history has no iterations"):
+        load_bytes(seal(edit(document, "history", history)), tmp_path)
+
+
+def test_curves_of_a_stream_are_of_one_length(document, tmp_path):
+    with pytest.raises(ModelFileError, match=r"history.val_rmse must be a list of n_iter = 1 numbers"):
+        load_bytes(seal(edit(document, "history.val_rmse", [1.0, 2.0])), tmp_path)
