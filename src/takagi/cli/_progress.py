@@ -48,10 +48,15 @@ class Watch:
         self.done += n_steps
         of = "" if self.total is None else f" of {self.total:,}"
         state = f"{self.done:,}{of} {self.unit}"
-        self.bar.update(self.task, completed=self.done, state=state)
+        self.bar.update(self.task, completed=self.done, total=self.total, state=state)
         if not notes.is_terminal and time.monotonic() - self.last > _SECONDS_BETWEEN_LINES:
             self.last = time.monotonic()
             self._say(f"  {state}")
+
+    def reach(self, n_done: int, total: int) -> None:
+        """Tell how many steps are done, of how many."""
+        self.total = total
+        self.advance(n_done - self.done)
 
     def _say(self, line: str) -> None:
         notes.print(line, markup=False, highlight=False, soft_wrap=True)

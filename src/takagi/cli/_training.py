@@ -56,7 +56,7 @@ class Candidate:
 def train_model(X: Any, y: Any, settings: Settings, label: str) -> Pipeline:
     """Return a fitted pipeline of table encoder and regressor, and show progress; Ctrl-C leaves nothing."""
     with Watch(label, settings.max_iter, "iterations") as watch:
-        model = fit_pipeline(X, y, settings, lambda progress: watch.advance(progress.n_iter - watch.done))
+        model = fit_pipeline(X, y, settings, lambda progress: watch.reach(progress.n_iter, progress.max_iter))
     if model[-1].stopped_ == "interrupted":  # the library would keep the best rules so far
         raise KeyboardInterrupt
     return model

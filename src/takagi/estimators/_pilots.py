@@ -17,7 +17,7 @@ from takagi.estimators._rows import MAX_VALIDATION_ROWS, Rows, measure_columns
 from takagi.rulebase import RuleBase
 
 L2_PER_NOISE = 3.0
-SMOOTHNESS_PER_NOISE = (3.0, 0.1, 0.6, 15.0)  # the usual one first
+SMOOTHNESS_PER_NOISE = (3.0, 0.02, 0.1, 0.6, 15.0)  # the usual one first
 _FIRST = (0.02, 0.03)  # penalties of the pilots that measure the noise: l2 per batch, smoothness per row
 _ENOUGH_ROWS = 75  # held-out rows that tell the noise
 _MAX_RULES = (16, 32)  # of the pilots that measure the noise, and of those that choose

@@ -10,6 +10,7 @@ from takagi.training import TrainConfig
 
 _ROWS_PER_RULE = 8
 _FEWEST_RULES, _MOST_RULES = 8, 128
+_ROWS_FOR_MOST = 1_000
 _MOST_SETS = 3_200  # rules times features
 _MANY_ROWS = 2_000  # from which on batches are larger
 _MANY_FEATURES = 24  # beyond which penalties grow
@@ -21,7 +22,8 @@ class Recipe:
     """Sizes and penalties of a fit.
 
     A given number of rules is meant to be read, so DropRule is on, which makes every rule predict on its own. With
-    "auto" rules are as many as the rows can tell apart, nothing is dropped, and penalties are measured by pilot fits.
+    "auto" rules are as many as the rows can tell apart, nothing is dropped, and penalties are measured by pilot fits;
+    where rows and features are few, `is_taught`: chance is averaged out by teachers.
     """
 
     n_rules: int
@@ -29,6 +31,7 @@ class Recipe:
     batch_size: int
     l2: float | str
     smoothness: float | str
+    is_taught: bool = False
 
     @property
     def measures(self) -> bool:
@@ -70,11 +73,13 @@ def choose_recipe(
     known = {name: value for name, value in wishes.items() if value != "auto"}
     settings = {**wishes, **(_DROPRULE if drops else measured), **known}
     n_rules = count_rules(n_rows, n_features) if isinstance(n_rules, str) else n_rules
-    return Recipe(n_rules, **settings)  # type: ignore[arg-type]
+    recipe = Recipe(n_rules, **settings)  # type: ignore[arg-type]
+    return replace(recipe, is_taught=recipe.measures and n_rows < _MANY_ROWS and n_features <= _MANY_FEATURES)
 
 
 def count_rules(n_rows: int, n_features: int) -> int:
-    """Return the power of two nearest to an eighth of the rows, from 8 to 128, fewer for many features."""
-    wanted = round(np.log2(np.clip(n_rows / _ROWS_PER_RULE, _FEWEST_RULES, _MOST_RULES)))
+    """Return the power of two nearest to an eighth of the rows, from 8 to 64 and then 128, fewer for many features."""
+    largest = _MOST_RULES if n_rows >= _ROWS_FOR_MOST else _MOST_RULES // 2
+    wanted = round(np.log2(np.clip(n_rows / _ROWS_PER_RULE, _FEWEST_RULES, largest)))
     most = int(np.log2(np.clip(_MOST_SETS / n_features, _FEWEST_RULES / 2, _MOST_RULES)))
     return min(2**wanted, 2**most, n_rows)
