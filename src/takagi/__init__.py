@@ -1,6 +1,6 @@
 """TSK (Takagi-Sugeno-Kang) fuzzy regression that is accurate, fast and readable."""
 
-from takagi.estimators import FuzzyCMeans, TSKRegressor
+from takagi.estimators import FuzzyCMeans, TSKCommittee, TSKRegressor
 from takagi.persistence import ModelFileError, load, save
 from takagi.rulebase import RuleBase
 from takagi.table import TableEncoder
@@ -12,6 +12,7 @@ __all__ = [
     "FuzzyCMeans",
     "ModelFileError",
     "RuleBase",
+    "TSKCommittee",
     "TSKRegressor",
     "TableEncoder",
     "TrainConfig",

@@ -1,6 +1,6 @@
 """A model opened: the rule base inside an estimator or a pipeline, and how the user's table becomes its matrix."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -105,19 +105,53 @@ class OpenModel:
 
 
 def open_model(model: Any) -> OpenModel:
-    """Open a fitted `TSKRegressor`, a `Pipeline` that ends in one, a search over either, or a `RuleBase`."""
+    """Open a fitted `TSKRegressor`, a `Pipeline` that ends in one, a search over either, or a `RuleBase`.
+
+    A committee has no single rule base and is refused; `open_members` takes it.
+    """
+    members = open_members(model)
+    if len(members) > 1:
+        is_pipeline = hasattr(getattr(model, "best_estimator_", model), "steps")
+        member = "Pipeline([*model.steps[:-1], ('member', model[-1].estimators_[0])])"
+        raise TypeError(
+            f"The model is a committee of {len(members)}, and this takes one set of rules. Take a member: "
+            f"{member if is_pipeline else 'model.estimators_[0]'}."
+        )
+    return members[0]
+
+
+def open_members(model: Any) -> tuple[OpenModel, ...]:
+    """Open the members of a committee, which predicts their mean; any other model is its only member."""
     if isinstance(model, RuleBase):
-        return OpenModel(model, _plain_columns(model), model.check_rows)
+        return (OpenModel(model, _plain_columns(model), model.check_rows),)
     model = getattr(model, "best_estimator_", model)
     steps = [step for _, step in getattr(model, "steps", [("", model)]) if step not in (None, "passthrough")]
     regressor: Any = steps.pop() if steps else None
     if isinstance(regressor, type) or not hasattr(regressor, "firing_share"):
         raise TypeError(
-            "model must be a fitted TSKRegressor, a Pipeline that ends in one, or a RuleBase, "
+            "model must be a fitted TSKRegressor, a Pipeline that ends in one, a TSKCommittee or a RuleBase, "
             f"got {_name_kind(model, regressor)}."
         )
-    if not hasattr(regressor, "rule_base_"):
+    members = getattr(regressor, "estimators_", [regressor])
+    if not all(hasattr(member, "rule_base_") for member in members):
         raise NotFittedError(f"This {type(regressor).__name__} is not fitted yet; call fit first.")
+    return tuple(_open(list(steps), member) for member in members)
+
+
+def predict_mean(members: Sequence[OpenModel], rows: FloatArray) -> FloatArray:
+    """Return the mean prediction of members for encoded rows, of shape (n_rows, n_outputs)."""
+    return np.mean([member.rules.predict(rows).reshape(len(rows), -1) for member in members], axis=0)
+
+
+def average_row(members: Sequence[OpenModel]) -> FloatArray | None:
+    """Return the average of the training rows, encoded; None if the rules have seen none."""
+    profiles = [member.rules.profile for member in members]
+    means = [profile.mean for profile in profiles if profile is not None]
+    return np.mean(means, axis=0) if means else None
+
+
+def _open(steps: list[Any], regressor: Any) -> OpenModel:
+    """Open a regressor behind the other steps of a pipeline."""
     rules = regressor.rule_base_
     checker = regressor
     while steps and _is_affine(steps[-1]):

@@ -1,12 +1,14 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from takagi import FuzzyCMeans, TSKRegressor
+from takagi import FuzzyCMeans, TSKCommittee, TSKRegressor
 from takagi.experiments import SampleScaler
 
 ESTIMATORS = [
     TSKRegressor(),
     TSKRegressor(n_rules=3, max_iter=50, projection="separate", init="kmeans", standardize=False),
+    TSKCommittee(3, TSKRegressor(max_iter=500)),
+    TSKCommittee(3, TSKRegressor(n_rules=3, max_iter=50)),
     FuzzyCMeans(),
     SampleScaler(),
 ]

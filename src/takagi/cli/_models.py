@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from takagi._model import OpenModel, open_model
+from takagi._model import OpenModel, open_members
 from takagi._wording import name_outputs
 from takagi.cli._columns import read_target
 from takagi.cli._console import Misuse, count, print_note, quote
@@ -30,16 +30,16 @@ class ModelOnDisk:
     ----------
     path : Path
         The file.
-    model : TSKRegressor, Pipeline or RuleBase
+    model : TSKRegressor, TSKCommittee, Pipeline or RuleBase
         The model as it was saved.
     opened : OpenModel
-        Its rules and columns.
+        Its rules and columns; those of the first member of a committee.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = check_input(path)
         self.model = load(self.path)
-        self.opened: OpenModel = open_model(self.model)
+        self.opened: OpenModel = open_members(self.model)[0]
 
     @property
     def columns(self) -> list[str]:

@@ -1,6 +1,7 @@
 """What matters: of the rules, and of the columns."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,12 +9,12 @@ from sklearn.dummy import DummyRegressor
 from sklearn.inspection import permutation_importance
 
 from takagi._messages import need_extra
-from takagi._model import OpenModel, open_model
+from takagi._model import OpenModel, average_row, open_members, predict_mean
 from takagi._typing import FloatArray, Table
 from takagi._validation import check_targets
-from takagi.inspection._attribution import attribute
-from takagi.inspection._local import sum_columns
+from takagi.inspection._local import attribute_mean, sum_columns
 from takagi.profile import spread_rows
+from takagi.rulebase import RuleBase
 
 _MAX_ROWS = 2_000
 
@@ -23,7 +24,7 @@ def rule_importance(model: Any, X: Table, y: Table) -> Any:
 
     Parameters
     ----------
-    model : TSKRegressor, Pipeline or RuleBase
+    model : TSKRegressor, TSKCommittee, Pipeline or RuleBase
         A fitted model.
     X : array or data frame of shape (n_rows, n_columns)
         Data, best not those of training.
@@ -35,7 +36,8 @@ def rule_importance(model: Any, X: Table, y: Table) -> Any:
     pandas.DataFrame
         In the order of share: "rule" (its number), "share" of the data, and "loss", by which part the RMSE grows when
         the rule is removed and the others take over its share (NaN if it is the only one). Several outputs are taken
-        together, each in units of its standard deviation.
+        together, each in units of its standard deviation. The rules of a committee stand member by member, with its
+        number in "member"; shares are within the member, losses are those of the committee.
 
     Examples
     --------
@@ -49,19 +51,35 @@ def rule_importance(model: Any, X: Table, y: Table) -> Any:
     (['rule', 'share', 'loss'], True)
     """
     pandas = need_extra("pandas", "report")
-    opened = open_model(model)
-    rules, rows = opened.rules, opened.encode(X)
-    target = check_targets(y, len(rows), rules.n_outputs)
+    members = open_members(model)
+    rows = members[0].encode(X)
+    target = check_targets(y, len(rows), members[0].rules.n_outputs)
     scale = target.std(axis=0)
     scale[scale == 0] = 1.0
-    error = _rmse(rules.predict(rows).reshape(target.shape), target, scale)
+    tables = []
+    for i, member in enumerate(members, 1):
+        rules = member.rules
+        loss = _measure_losses(members, rules, rows, lambda prediction: _rmse(prediction, target, scale))
+        share = rules.firing_share(rows).mean(axis=0)
+        table = pandas.DataFrame({"rule": np.arange(1, rules.n_rules + 1), "share": share, "loss": loss})
+        if len(members) > 1:
+            table.insert(0, "member", i)
+        tables.append(table.sort_values("share", ascending=False, kind="stable"))
+    return pandas.concat(tables, ignore_index=True)
+
+
+def _measure_losses(
+    members: Sequence[OpenModel], rules: RuleBase, rows: FloatArray, measure: Callable[[FloatArray], float]
+) -> FloatArray:
+    """Return by which part the error of all members grows when each rule of one member is removed."""
+    prediction = predict_mean(members, rows)
+    error = measure(prediction)
+    others = prediction - rules.predict(rows).reshape(prediction.shape) / len(members)
     loss = np.full(rules.n_rules, np.nan)
     for r in range(rules.n_rules if rules.n_rules > 1 else 0):
-        without = rules.take(np.delete(np.arange(rules.n_rules), r))
-        loss[r] = _rmse(without.predict(rows).reshape(target.shape), target, scale) / error - 1 if error > 0 else np.inf
-    share = rules.firing_share(rows).mean(axis=0)
-    table = pandas.DataFrame({"rule": np.arange(1, rules.n_rules + 1), "share": share, "loss": loss})
-    return table.sort_values("share", ascending=False, ignore_index=True, kind="stable")
+        without = rules.take(np.delete(np.arange(rules.n_rules), r)).predict(rows).reshape(prediction.shape)
+        loss[r] = measure(others + without / len(members)) / error - 1 if error > 0 else np.inf
+    return loss
 
 
 def feature_importance(
@@ -75,7 +93,7 @@ def feature_importance(
 
     Parameters
     ----------
-    model : TSKRegressor, Pipeline or RuleBase
+    model : TSKRegressor, TSKCommittee, Pipeline or RuleBase
         A fitted model.
     X : array or data frame of shape (n_rows, n_columns)
         Data; at most 2,000 rows of them are explained.
@@ -105,12 +123,15 @@ def feature_importance(
     ['bmi', 's5']
     """
     pandas = need_extra("pandas", "report")
-    opened = open_model(model)
+    members = open_members(model)
+    opened = members[0]
     k = opened.find_output(output)
     rows = opened.encode(X)
     if not len(rows):
         raise ValueError("X must have at least one row, got none.")
-    parts = attribute(opened.rules, rows[spread_rows(len(rows), _MAX_ROWS)], _center(opened, rows))
+    center = average_row(members)
+    baseline = rows.mean(axis=0) if center is None else center
+    parts = attribute_mean(members, rows[spread_rows(len(rows), _MAX_ROWS)], baseline)
     by_condition, by_consequent = (sum_columns(opened, part)[:, k] for part in parts)
     table = pandas.DataFrame(
         {
@@ -122,12 +143,14 @@ def feature_importance(
     )
     if y is not None:
         target = check_targets(y, len(rows), opened.rules.n_outputs)[:, k]
-        asked, permuted = (opened.rules, rows) if opened.encoder is None else (model, _pick(opened, X))
+        predict, permuted = partial(predict_mean, members), rows
+        if opened.encoder is not None:
+            predict, permuted = model.predict, _pick(opened, X)
         table["permutation"] = permutation_importance(
             DummyRegressor(),  # scikit-learn wants an estimator; the scorer asks the rules themselves
             permuted,
             target,
-            scoring=_make_scorer(asked.predict, k),
+            scoring=_make_scorer(predict, k),
             n_repeats=n_repeats,
             random_state=random_state,
         ).importances_mean
@@ -151,10 +174,6 @@ def _make_scorer(predict: Callable[[Table], FloatArray], k: int) -> Callable[[An
         return -_rmse(predict(X).reshape(len(target), -1)[:, k], target, np.ones(1))
 
     return score
-
-
-def _center(opened: OpenModel, rows: FloatArray) -> FloatArray:
-    return rows.mean(axis=0) if opened.rules.profile is None else np.array(opened.rules.profile.mean)
 
 
 def _rmse(prediction: FloatArray, target: FloatArray, scale: FloatArray) -> float:

@@ -1,17 +1,17 @@
 """Why a row gets its prediction: the rules that fire, the local linear model, and each column's contribution."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from takagi._messages import need_extra
-from takagi._model import OpenModel, open_model
+from takagi._model import OpenModel, average_row, open_members, predict_mean
 from takagi._text import format_number, format_share, format_to_step, join_terms, shorten, step_below, wrap
 from takagi._typing import FloatArray, Table
 from takagi._wording import name_outputs, name_slopes
-from takagi.inspection._attribution import attribute
+from takagi.inspection._attribution import Attribution, attribute
 
 _LEAST_SHARE = 0.01  # rules with less are not named in text
 
@@ -44,13 +44,15 @@ class LocalExplanation:
     by_condition, by_consequent : ndarray of shape (n_rows, n_outputs, n_columns)
         The two parts of the contributions.
     share : ndarray of shape (n_rows, n_rules)
-        How much each rule governs each row.
+        How much each rule governs each row. The rules of a committee stand member by member.
     rule_outputs : ndarray of shape (n_rows, n_rules, n_outputs)
         What each rule says by itself.
     intercept, slopes : ndarray of shape (n_rows, n_outputs) and (n_rows, n_outputs, n_features)
         The local linear model: the consequents of the rules, weighted by their shares.
     row_numbers : tuple of int
         Where the rows stood in X.
+    member_rules : tuple of int
+        Number of rules of each member of a committee; of the model, if it is a single one.
 
     Examples
     --------
@@ -78,11 +80,18 @@ class LocalExplanation:
     intercept: FloatArray
     slopes: FloatArray
     row_numbers: tuple[int, ...]
+    member_rules: tuple[int, ...]
 
     @property
     def contributions(self) -> FloatArray:
         """Contributions of shape (n_rows, n_outputs, n_columns); with the base they add up to the predictions."""
         return self.by_condition + self.by_consequent
+
+    @property
+    def member_predictions(self) -> FloatArray:
+        """What each member of a committee predicts, of shape (n_rows, n_members, n_outputs)."""
+        parts = self.share[:, :, None] * self.rule_outputs * len(self.member_rules)
+        return np.add.reduceat(parts, np.cumsum((0, *self.member_rules[:-1])), axis=1)
 
     def __len__(self) -> int:
         return len(self.prediction)
@@ -140,16 +149,19 @@ class LocalExplanation:
         Returns
         -------
         pandas.DataFrame
-            With the columns "rule" (its number), "share" and "output" (what the rule says by itself).
+            With the columns "rule" (its number), "share" and "output" (what the rule says by itself); for a committee
+            also "member".
         """
         k, row = self.find_output(output), self.find_row(row)
         frame = need_extra("pandas", "report").DataFrame(
             {
-                "rule": np.arange(1, self.share.shape[1] + 1),
+                "rule": np.concatenate([np.arange(1, n_rules + 1) for n_rules in self.member_rules]),
                 "share": self.share[row],
                 "output": self.rule_outputs[row, :, k],
             }
         )
+        if len(self.member_rules) > 1:
+            frame.insert(0, "member", np.repeat(np.arange(1, len(self.member_rules) + 1), self.member_rules))
         return frame.sort_values("share", ascending=False, ignore_index=True, kind="stable")
 
     def find_row(self, row: int) -> int:
@@ -186,14 +198,24 @@ class LocalExplanation:
             signed = amount if amount.startswith("-") or amount == "0" else f"+{amount}"
             table.append((shorten(self.columns[c], 28), shorten(self.cells[row][c], 26), signed))
         table.append(("prediction", "", write(self.prediction[row, k])))
-        lines += [*_align(table), "", "Rules that fire"]
-        for r in np.argsort(-self.share[row], kind="stable"):
-            if self.share[row, r] >= _LEAST_SHARE:
-                says = write(self.rule_outputs[row, r, k])
-                lines.append(f"  Rule {r + 1}: {format_share(self.share[row, r])}, says {says}")
+        lines += [*_align(table), "", *self._list_voices(row, k, write)]
         weights = [format_number(w) for w in (self.intercept[row, k], *self.slopes[row, k])]
         terms = join_terms(weights, self.feature_names)
         return "\n".join([*lines, "", wrap(f"Here {output} =", terms, "  ")])
+
+    def _list_voices(self, row: int, k: int, write: Callable[[float], str]) -> list[str]:
+        """Return lines on the rules that fire, or on the members of a committee, whose rules are too many."""
+        if len(self.member_rules) > 1:
+            says = enumerate(self[row].member_predictions[0, :, k], 1)
+            return ["Members", *(f"  Member {i} says {write(prediction)}" for i, prediction in says)]
+        firing = [r for r in np.argsort(-self.share[row], kind="stable") if self.share[row, r] >= _LEAST_SHARE]
+        return [
+            "Rules that fire",
+            *(
+                f"  Rule {r + 1}: {format_share(self.share[row, r])}, says {write(self.rule_outputs[row, r, k])}"
+                for r in firing
+            ),
+        ]
 
     def plot(self, row: int = 0, output: str | int = 0, *, ax: Any = None) -> Any:
         """Draw the contributions to one prediction as a waterfall.
@@ -226,7 +248,7 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
 
     Parameters
     ----------
-    model : TSKRegressor, Pipeline or RuleBase
+    model : TSKRegressor, TSKCommittee, Pipeline or RuleBase
         A fitted model.
     X : array or data frame of shape (n_rows, n_columns)
         The rows to explain.
@@ -259,30 +281,38 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
     <BLANKLINE>
     Here progression = -46.81 + 4.46 bmi + 1.118 bp
     """
-    opened = open_model(model)
-    rules, rows = opened.rules, opened.encode(X)
+    members = open_members(model)
+    opened = members[0]
+    rows = opened.encode(X)
     if not len(rows):
         raise ValueError("X must have at least one row, got none.")
-    reference, description = _choose_baseline(opened, baseline)
-    share = rules.firing_share(rows)
-    local = np.einsum("nr,rom->nom", share, rules.fold_consequents().consequents)
-    parts = attribute(rules, rows, reference)
+    reference, description = _choose_baseline(members, baseline)
+    shares = [member.rules.firing_share(rows) for member in members]
+    weights = [member.rules.fold_consequents().consequents for member in members]
+    local = np.mean([np.einsum("nr,rom->nom", *pair) for pair in zip(shares, weights, strict=True)], axis=0)
+    parts = attribute_mean(members, rows, reference)
     return LocalExplanation(
         columns=tuple(column.name for column in opened.columns),
-        output_names=tuple(name_outputs(rules)),
-        feature_names=tuple(name_slopes(rules, opened.columns)),
+        output_names=tuple(name_outputs(opened.rules)),
+        feature_names=tuple(name_slopes(opened.rules, opened.columns)),
         cells=opened.show(X),
         baseline=description,
-        base=rules.predict(reference[None]).reshape(-1),
-        prediction=rules.predict(rows).reshape(len(rows), -1),
+        base=predict_mean(members, reference[None])[0],
+        prediction=predict_mean(members, rows),
         by_condition=sum_columns(opened, parts.by_condition),
         by_consequent=sum_columns(opened, parts.by_consequent),
-        share=share,
-        rule_outputs=rules.rule_outputs(rows),
+        share=np.concatenate(shares, axis=1) / len(members),
+        rule_outputs=np.concatenate([member.rules.rule_outputs(rows) for member in members], axis=1),
         intercept=local[:, :, 0],
         slopes=local[:, :, 1:],
         row_numbers=tuple(range(len(rows))),
+        member_rules=tuple(member.rules.n_rules for member in members),
     )
+
+
+def attribute_mean(members: Sequence[OpenModel], rows: FloatArray, baseline: FloatArray) -> Attribution:
+    """Split the difference of the mean predictions for rows and for a baseline row among the features."""
+    return Attribution(*np.mean([attribute(member.rules, rows, baseline) for member in members], axis=0))
 
 
 def sum_columns(opened: OpenModel, values: FloatArray) -> FloatArray:
@@ -291,12 +321,14 @@ def sum_columns(opened: OpenModel, values: FloatArray) -> FloatArray:
     return np.stack(sums, axis=-1)
 
 
-def _choose_baseline(opened: OpenModel, baseline: Table) -> tuple[FloatArray, str]:
+def _choose_baseline(members: Sequence[OpenModel], baseline: Table) -> tuple[FloatArray, str]:
     """Return the encoded baseline row and what it is."""
+    opened = members[0]
     if baseline is None:
-        if opened.rules.profile is None:
+        average = average_row(members)
+        if average is None:
             raise ValueError("This rule base has not seen data; give baseline, a row to compare with.")
-        return np.array(opened.rules.profile.mean), "average row"
+        return average, "average row"
     if not hasattr(baseline, "columns"):
         baseline = np.atleast_2d(np.asarray(baseline, dtype=object if opened.encoder is not None else None))
     encoded = opened.encode(baseline)

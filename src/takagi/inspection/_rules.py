@@ -3,7 +3,7 @@
 from typing import Any
 
 from takagi._messages import need_extra
-from takagi._model import open_model
+from takagi._model import open_members
 from takagi._typing import Table
 from takagi._wording import describe_rules, name_outputs, read_rules
 
@@ -17,8 +17,9 @@ def export_text(model: Any, X: Table = None) -> str:
 
     Parameters
     ----------
-    model : TSKRegressor, Pipeline or RuleBase
-        A fitted model. Scalers of a pipeline are undone, so that the rules are in the table's own units.
+    model : TSKRegressor, TSKCommittee, Pipeline or RuleBase
+        A fitted model. Scalers of a pipeline are undone, so that the rules are in the table's own units. The rules of a
+        committee are written member by member.
     X : array or data frame, optional
         The data to say shares, words and digits of; the training data by default.
 
@@ -41,8 +42,11 @@ def export_text(model: Any, X: Table = None) -> str:
       IF bmi is high (about 30.3 +- 3.6) and bp is high (about 107 +- 12)
       THEN target = -48 + 4.51 bmi + 1.20 bp
     """
-    opened = open_model(model)
-    return describe_rules(opened.rules, opened.profile(X), opened.columns)
+    members = open_members(model)
+    texts = [describe_rules(opened.rules, opened.profile(X), opened.columns) for opened in members]
+    if len(members) == 1:
+        return texts[0]
+    return "\n\n".join(f"Member {i} of {len(members)}\n\n{text}" for i, text in enumerate(texts, 1))
 
 
 def rule_table(model: Any, X: Table = None) -> Any:
@@ -50,7 +54,7 @@ def rule_table(model: Any, X: Table = None) -> Any:
 
     Parameters
     ----------
-    model : TSKRegressor, Pipeline or RuleBase
+    model : TSKRegressor, TSKCommittee, Pipeline or RuleBase
         A fitted model.
     X : array or data frame, optional
         The data to say shares, words and digits of; the training data by default.
@@ -59,7 +63,7 @@ def rule_table(model: Any, X: Table = None) -> Any:
     -------
     pandas.DataFrame
         With the columns "rule" (its number), "share", "if" (its conditions) and "then" (its formula); "then NAME" for
-        each of several outputs.
+        each of several outputs. The rules of a committee stand member by member, with its number in "member".
 
     Examples
     --------
@@ -72,15 +76,17 @@ def rule_table(model: Any, X: Table = None) -> Any:
     '-37 + 4.18 bmi + 0.63 bp'
     """
     pandas = need_extra("pandas", "report")
-    opened = open_model(model)
-    names = name_outputs(opened.rules)
+    members = open_members(model)
+    names = name_outputs(members[0].rules)
     thens = ["then"] if len(names) == 1 else [f"then {name}" for name in names]
     return pandas.DataFrame(
         {
+            **({"member": i} if len(members) > 1 else {}),
             "rule": reading.number,
             "share": reading.share,
             "if": " and ".join(condition.text for condition in reading.conditions) or "anything",
             **{then: " ".join(terms) for then, terms in zip(thens, reading.formulas, strict=True)},
         }
+        for i, opened in enumerate(members, 1)
         for reading in read_rules(opened.rules, opened.profile(X), opened.columns)
     )

@@ -11,9 +11,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from takagi.estimators import TSKRegressor
+from takagi.estimators import TSKCommittee, TSKRegressor
 from takagi.initializers import FuzzyCMeansInitializer, GridInitializer, KMeansInitializer, RandomInitializer
 from takagi.optimizers import SGDM, AdaBelief, AdaBound, Adam
+from takagi.persistence._committee import decode_committee, encode_committee
 from takagi.persistence._rules import build, decode_rules, encode_rules
 from takagi.persistence._schema import ModelFileError, Node
 from takagi.persistence._stream import decode_stream, encode_stream
@@ -27,8 +28,8 @@ _SCALERS: dict[type, tuple[str, ...]] = {  # with what fitting finds out
     RobustScaler: ("center_", "scale_"),
 }
 _FIRST = tuple(kind.__name__ for kind in (TableEncoder, *_SCALERS))
-_LAST = ("TSKRegressor",)
-_STEPS: dict[str, type] = {kind.__name__: kind for kind in (TableEncoder, *_SCALERS, TSKRegressor)}
+_LAST = ("TSKRegressor", "TSKCommittee")
+_STEPS: dict[str, type] = {kind.__name__: kind for kind in (TableEncoder, *_SCALERS, TSKRegressor, TSKCommittee)}
 _INITIALIZERS = (FuzzyCMeansInitializer, KMeansInitializer, RandomInitializer, GridInitializer)
 _SETTINGS: dict[str, type] = {kind.__name__: kind for kind in (*_INITIALIZERS, SGDM, Adam, AdaBound, AdaBelief)}
 _OUTPUTS = ("default", "pandas", "polars")
@@ -42,13 +43,13 @@ def encode_model(model: Any) -> dict[str, Any]:
     """Return a model as dicts, lists, strings, numbers and None."""
     if type(model) is RuleBase:
         return {"class": "RuleBase", "rules": encode_rules(model)}
-    if type(model) is TSKRegressor:
+    if type(model) in (TSKRegressor, TSKCommittee):
         return _encode_step(model, "model")
-    if type(model) is not Pipeline or type(model.steps[-1][1]) is not TSKRegressor:
+    if type(model) is not Pipeline or type(model.steps[-1][1]) not in (TSKRegressor, TSKCommittee):
         ending = f" that ends in {type(model.steps[-1][1]).__name__}" if type(model) is Pipeline else ""
         hint = " Save its best_estimator_." if hasattr(model, "best_estimator_") else ""
         raise ModelFileError(
-            "A model file holds a TSKRegressor, a Pipeline that ends in one, or a RuleBase, got a "
+            "A model file holds a TSKRegressor or TSKCommittee, a Pipeline that ends in one, or a RuleBase, got a "
             f"{type(model).__name__}{ending}.{hint}"
         )
     return {
@@ -108,6 +109,8 @@ def _encode_step(step: Any, name: str) -> Any:
             f"holds {', '.join(_FIRST)}. Do that step outside the pipeline, and save the rest."
         )
     step._check_has_rules() if type(step) is TSKRegressor else check_is_fitted(step)
+    if type(step) is TSKCommittee:
+        return encode_committee(step, lambda member: _encode_step(member, name), _encode_value)
     encode = {TSKRegressor: _encode_regressor, TableEncoder: _encode_encoder}.get(type(step), _encode_scaler)
     parameters = {key: _encode_value(value, key) for key, value in step.get_params(deep=False).items()}
     return {"class": type(step).__name__, "parameters": parameters, **encode(step)}
@@ -117,6 +120,8 @@ def _decode_step(node: Node, kinds: Collection[str]) -> Any:
     if node.value in (None, "passthrough") and kinds == _FIRST:
         return node.value
     kind = _STEPS[node.field("class").text(kinds)]
+    if kind is TSKCommittee:
+        return decode_committee(node, lambda member: _decode_step(member, _LAST[:1]), _decode_parameters)
     decode = {TSKRegressor: _decode_regressor, TableEncoder: _decode_encoder}.get(kind, _decode_scaler)
     return decode(kind(**_decode_parameters(node.field("parameters"), kind)), node)
 

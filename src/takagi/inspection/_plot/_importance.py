@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from takagi._model import open_model
+from takagi._model import open_members
 from takagi._typing import Table
 from takagi._wording import name_outputs
 from takagi.inspection._importance import feature_importance
@@ -74,7 +74,7 @@ class ImportanceDisplay:
 
         Parameters
         ----------
-        estimator : TSKRegressor or Pipeline
+        estimator : TSKRegressor, TSKCommittee, Pipeline or RuleBase
             A fitted model.
         X : array or data frame of shape (n_rows, n_columns)
             Data.
@@ -95,7 +95,7 @@ class ImportanceDisplay:
         -------
         ImportanceDisplay
         """
-        opened = open_model(estimator)
+        opened = open_members(estimator)[0]
         name = name_outputs(opened.rules)[opened.find_output(output)]
         table = feature_importance(estimator, X, y, output=output, n_repeats=n_repeats, random_state=random_state)
         return cls(table, name).plot(ax, max_features=max_features)

@@ -145,7 +145,7 @@ class WaterfallDisplay:
 
         Parameters
         ----------
-        estimator : TSKRegressor, Pipeline or RuleBase
+        estimator : TSKRegressor, TSKCommittee, Pipeline or RuleBase
             A fitted model.
         X : array or data frame of shape (n_rows, n_columns)
             Rows.

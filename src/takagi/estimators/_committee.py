@@ -1,0 +1,288 @@
+"""The committee: several regressors, each trained without a part of the rows, that predict their mean."""
+
+import warnings
+from copy import deepcopy
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, MultiOutputMixin, RegressorMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
+
+from takagi._compat import HasMethods, Interval, fit_context
+from takagi._typing import FloatArray, IntArray, Table
+from takagi._validation import validate_rows
+from takagi.estimators._base import count_threads, read_target_names, validate_training
+from takagi.estimators._fitting import take_line
+from takagi.estimators._regressor import TSKRegressor
+from takagi.estimators._rows import Rows, merge_equal_rows
+from takagi.training import TrainConfig
+
+_FEWEST_ROWS = 3  # so that two are left to train on
+_FEWEST_RULES = 4  # of a small member
+_MOST_VALIDATION_ROWS = 500  # of a fold; more would take longer than the training
+
+
+class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEstimator):
+    """Several fuzzy regressors that predict their mean: mostly more accurate than one, and the error is estimated.
+
+    The rows are split into folds. Each member trains on the rows outside its fold and keeps the iterate with the
+    smallest error on the fold (on 500 rows of it, if it is larger). So every row has a member that was not trained on
+    it, and the predictions of these give an estimate of the error on new rows. Where pilot fits set the penalties, they
+    are run once, on all rows, for all members; where the number of rules is open, every second member has half of them.
+
+    Parameters
+    ----------
+    n_members : int, default=8
+        Members, and folds. Fewer, with a warning, if there are fewer different rows.
+    estimator : TSKRegressor, optional
+        What a member is a copy of; ``TSKRegressor()`` by default. Its `random_state` is not used.
+    random_state : int, RandomState instance or None, default=None
+        Makes `fit` reproducible, to the bit on one machine.
+    n_jobs : int, optional
+        Threads: members fitted at a time in `fit`, and threads of `predict`; -1 for all cores. Does not change the
+        result.
+    verbose : int, default=0
+        Whether to tell the error of each member on its fold.
+
+    Attributes
+    ----------
+    estimators_ : list of TSKRegressor
+        The fitted members.
+    oof_prediction_ : ndarray of shape (n_rows,) or (n_rows, n_outputs)
+        Predictions for the training rows, each by the member that was not trained on it (out of fold). Rows without
+        weight train no member; theirs are the mean.
+    oof_rmse_ : float or ndarray of shape (n_outputs,)
+        Root mean squared error of these predictions, an estimate of the error on new rows.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, if they had names.
+
+    Notes
+    -----
+    Equal rows are one row with their weights added up, so that they are in one fold. The order of the rows does not
+    matter.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from takagi import TSKCommittee, TSKRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = TSKCommittee(4, TSKRegressor(n_rules=2, max_iter=300), random_state=0).fit(X, y)
+    >>> len(model.estimators_), model.predict(X).shape, 50 < model.oof_rmse_ < 60
+    (4, (442,), True)
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "n_members": [Interval(Integral, 2, None, closed="left")],
+        "estimator": [None, HasMethods("fit")],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_members: int = 8,
+        estimator: TSKRegressor | None = None,
+        *,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_members = n_members
+        self.estimator = estimator
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Table, y: Table, sample_weight: Table = None) -> "TSKCommittee":
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Numbers; at least three different rows.
+        y : array of shape (n_rows,) or (n_rows, n_outputs)
+            One target or several.
+        sample_weight : array of shape (n_rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        TSKCommittee
+            The fitted estimator.
+        """
+        base = _check_base(self.estimator)
+        given, self._is_single_target = validate_training(self, X, y, sample_weight, _FEWEST_ROWS)
+        rows = merge_equal_rows(given)
+        rng = check_random_state(self.random_state)
+        folds = np.array_split(rng.permutation(len(rows.X)), self._count_members(len(rows.X)))
+        first_seed, *seeds = rng.randint(2**31 - 1, size=len(folds) + 1).tolist()
+        scout = _send_scout(base, rows, first_seed)
+        self.estimators_ = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+            delayed(self._fit_member)(base, scout, rows, fold, seed, is_small=place % 2 == 1)
+            for place, (fold, seed) in enumerate(zip(folds, seeds, strict=True))
+        )
+        self._name_members(read_target_names(y))
+        self._predict_out_of_fold(given, rows, folds)
+        return self
+
+    def predict(self, X: Table) -> FloatArray:
+        """Predict the target of rows: the mean of what the members predict.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_outputs)
+        """
+        check_is_fitted(self, "estimators_")
+        rows, n_threads = validate_rows(self, X), count_threads(self.n_jobs)
+        predictions = [member.rule_base_.predict(rows, n_threads=n_threads) for member in self.estimators_]
+        return self._shape(np.mean(predictions, axis=0))
+
+    def firing_share(self, X: Table) -> FloatArray:
+        """Return how much each rule of each member governs each row.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_rules)
+            For the rules of the first member, then those of the second, and so on; every row sums to 1.
+        """
+        check_is_fitted(self, "estimators_")
+        rows = validate_rows(self, X)
+        shares = [member.rule_base_.firing_share(rows) for member in self.estimators_]
+        return np.concatenate(shares, axis=1) / len(shares)
+
+    # -- the steps of fit ----------------------------------------------------------------------------------------------
+
+    def _count_members(self, n_rows: int) -> int:
+        """Return how many members there can be: every fold has a row."""
+        if n_rows < _FEWEST_ROWS:
+            raise ValueError(f"A committee needs at least {_FEWEST_ROWS} different rows with weight, got {n_rows}.")
+        if n_rows < self.n_members:
+            warnings.warn(
+                f"There are {n_rows} different rows for {self.n_members} members, so there will be {n_rows} members. "
+                f"Set n_members to at most {n_rows}.",
+                stacklevel=4,
+            )
+        return min(self.n_members, n_rows)
+
+    def _fit_member(
+        self, base: TSKRegressor, scout: TSKRegressor | None, rows: Rows, fold: IntArray, seed: int, is_small: bool
+    ) -> TSKRegressor:
+        """Return a regressor that was trained on the rows outside a fold and validated on the fold."""
+        training, held_out = rows.take(np.delete(np.arange(len(rows.X)), fold)), rows.take(fold)
+        if scout is not None and scout.stopped_ == "line":
+            member = deepcopy(scout)
+            member.rule_base_ = take_line(training, TrainConfig()).ordered_rules
+        else:
+            parameters = {} if scout is None else _take_findings(base, scout, len(rows.X), len(training.X), is_small)
+            member = clone(base).set_params(**parameters, random_state=seed)
+            judges = rows.take(fold[:_MOST_VALIDATION_ROWS])
+            y, y_val = self._shape(training.y), self._shape(judges.y)
+            member.fit(training.X, y, training.weight, X_val=judges.X, y_val=y_val)
+        _heed_interrupt(member)
+        member._is_single_target = self._is_single_target
+        if self.verbose:
+            errors = held_out.y - member.rule_base_.predict(held_out.X).reshape(held_out.y.shape)
+            shown = ", ".join(f"{rmse:.4g}" for rmse in np.sqrt((errors**2).mean(axis=0)))
+            print(f"[takagi] member with {member.n_rules_} rules: RMSE {shown} on its fold")  # noqa: T201
+        return member
+
+    def _name_members(self, target_names: list[str] | None) -> None:
+        """Give the members the names of the columns, so that each can be used alone."""
+        names = getattr(self, "feature_names_in_", None)
+        for member in self.estimators_:
+            member.rule_base_ = member.rule_base_.rename(names, target_names)
+            if names is not None:
+                member.feature_names_in_ = names
+
+    def _predict_out_of_fold(self, given: Rows, rows: Rows, folds: list[IntArray]) -> None:
+        distinct = np.empty_like(rows.y)
+        for member, fold in zip(self.estimators_, folds, strict=True):
+            distinct[fold] = member.rule_base_.predict(rows.X[fold]).reshape(len(fold), -1)
+        place = _find_rows(given, rows)
+        prediction = distinct[place]
+        unused = place < 0
+        if unused.any():
+            everyone = [member.rule_base_.predict(given.X[unused]) for member in self.estimators_]
+            prediction[unused] = np.mean(everyone, axis=0).reshape(-1, rows.y.shape[1])
+        self.oof_prediction_ = self._shape(prediction)
+        rmse = np.sqrt(np.average((given.y - prediction) ** 2, axis=0, weights=given.weight))
+        self.oof_rmse_ = float(rmse[0]) if self._is_single_target else rmse
+
+    def _shape(self, targets: FloatArray) -> FloatArray:
+        """Return targets as they came: a vector, or columns."""
+        return targets.reshape(-1) if self._is_single_target else targets.reshape(len(targets), -1)
+
+
+def _check_base(estimator: Any) -> TSKRegressor:
+    if estimator is None:
+        return TSKRegressor()
+    if isinstance(estimator, TSKRegressor):
+        return estimator
+    if isinstance(estimator, type):
+        raise TypeError(f"estimator must be an object, got the class; write {estimator.__name__}().")
+    raise TypeError(
+        f"estimator must be a TSKRegressor, got a {type(estimator).__name__}. Steps of a pipeline go before the "
+        "committee: make_pipeline(TableEncoder(), TSKCommittee())."
+    )
+
+
+def _send_scout(base: TSKRegressor, rows: Rows, seed: int) -> TSKRegressor | None:
+    """Return a regressor whose pilots have measured the rows, but which was hardly trained; None if they need not."""
+    if not base._choose_recipe(rows).measures:
+        return None
+    scout = clone(base).set_params(random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # it is not meant to converge
+        scout.fit(rows.X, rows.y, rows.weight, callback=lambda progress: True)
+    _heed_interrupt(scout)
+    return scout
+
+
+def _take_findings(
+    base: TSKRegressor, scout: TSKRegressor, n_rows: int, n_training: int, is_small: bool
+) -> dict[str, Any]:
+    """Return the parameters for a member: those for all rows; measured penalties are in inverse proportion to rows.
+
+    Where the number of rules is open, small members have half of them, since members that differ are a better mean.
+    """
+    penalties = {
+        name: getattr(scout, f"{name}_") * n_rows / n_training
+        for name in ("l2", "smoothness")
+        if getattr(base, name) == "auto"
+    }
+    n_rules = base.n_rules
+    if n_rules == "auto":
+        n_rules = min(max(_FEWEST_RULES, scout.n_rules_ // (2 if is_small else 1)), scout.n_rules_, n_training)
+    return {"n_rules": n_rules, "keep_prob": scout.keep_prob_, "batch_size": scout.batch_size_, **penalties}
+
+
+def _heed_interrupt(regressor: TSKRegressor) -> None:
+    """End the fit where Ctrl-C ended that of a regressor: a committee of half-trained members is of no use."""
+    if regressor.stopped_ == "interrupted":
+        raise KeyboardInterrupt
+
+
+def _find_rows(rows: Rows, distinct: Rows) -> IntArray:
+    """Return the place of each row among distinct rows, -1 where it is not there."""
+    stacked = np.vstack([np.hstack([part.X, part.y]) for part in (distinct, rows)])
+    _, group = np.unique(stacked, axis=0, return_inverse=True)
+    group = group.reshape(-1)
+    place = np.full(len(stacked), -1)
+    place[group[: len(distinct.X)]] = np.arange(len(distinct.X))
+    return place[group[len(distinct.X) :]]

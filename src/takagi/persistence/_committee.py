@@ -1,0 +1,70 @@
+"""A committee as plain JSON values and back: its parameters, its members, and its predictions out of fold."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from takagi.estimators import TSKCommittee, TSKRegressor
+from takagi.persistence._schema import Node
+
+_FIELDS = ("class", "parameters", "estimator", "members", "oof_rmse", "oof_prediction")
+
+
+def encode_committee(
+    committee: TSKCommittee, encode_member: Callable[[Any], Any], encode_value: Callable[[Any, str], Any]
+) -> dict[str, Any]:
+    """Return a fitted committee as plain values, given what does so for a fitted regressor and for a parameter."""
+
+    def encode_parameters(estimator: Any) -> dict[str, Any]:
+        parameters = estimator.get_params(deep=False)
+        return {name: encode_value(value, name) for name, value in parameters.items() if name != "estimator"}
+
+    return {
+        "class": "TSKCommittee",
+        "parameters": encode_parameters(committee),
+        "estimator": None if committee.estimator is None else encode_parameters(committee.estimator),
+        "members": [encode_member(member) for member in committee.estimators_],
+        "oof_rmse": np.atleast_1d(committee.oof_rmse_).tolist(),
+        "oof_prediction": committee.oof_prediction_.reshape(len(committee.oof_prediction_), -1).T.tolist(),
+    }
+
+
+def decode_committee(
+    node: Node, decode_member: Callable[[Node], TSKRegressor], decode_parameters: Callable[[Node, type], dict[str, Any]]
+) -> TSKCommittee:
+    """Return a committee from what `encode_committee` made of it, given what reads a regressor and parameters."""
+    parts = node.open(_FIELDS)
+    committee = TSKCommittee(**decode_parameters(parts["parameters"], TSKCommittee))
+    committee.estimator = parts["estimator"].maybe(
+        lambda parameters: TSKRegressor(**decode_parameters(parameters, TSKRegressor))
+    )
+    committee.estimators_ = [decode_member(member) for member in parts["members"]]
+    if len(committee.estimators_) < 2:
+        parts["members"].refuse("a list of at least 2 members")
+    first, *others = map(_describe, committee.estimators_)
+    if any(other != first for other in others):
+        parts["members"].refuse("members with the same features and outputs")
+    _take_over(committee, committee.estimators_[0])
+    rmse, prediction = parts["oof_rmse"].array(1), parts["oof_prediction"].array(2)
+    n_outputs = committee.estimators_[0].rule_base_.n_outputs
+    for name, values in (("oof_rmse", rmse), ("oof_prediction", prediction)):
+        if len(values) != n_outputs:
+            parts[name].refuse(f"a list for {n_outputs} output(s)")
+    is_single = committee._is_single_target
+    committee.oof_rmse_ = float(rmse[0]) if is_single else rmse
+    committee.oof_prediction_ = prediction[0] if is_single else np.ascontiguousarray(prediction.T)
+    return committee
+
+
+def _describe(member: TSKRegressor) -> tuple[Any, ...]:
+    """Return what all members have in common."""
+    names = tuple(getattr(member, "feature_names_in_", ()))
+    return member.n_features_in_, names, member.rule_base_.n_outputs, member._is_single_target
+
+
+def _take_over(committee: TSKCommittee, member: TSKRegressor) -> None:
+    committee.n_features_in_ = member.n_features_in_
+    committee._is_single_target = member._is_single_target
+    if hasattr(member, "feature_names_in_"):
+        committee.feature_names_in_ = member.feature_names_in_
