@@ -20,6 +20,7 @@ L2_PER_NOISE = 3.0
 SMOOTHNESS_PER_NOISE = (3.0, 0.02, 0.1, 0.6, 15.0)  # the usual one first
 _FIRST = (0.02, 0.03)  # penalties of the pilots that measure the noise: l2 per batch, smoothness per row
 _ENOUGH_ROWS = 75  # held-out rows that tell the noise
+_MAX_ROWS = 50_000  # that pilots are given
 _MAX_RULES = (16, 32)  # of the pilots that measure the noise, and of those that choose
 _LEAST_NOISE = 1e-8
 _HUGE = 1e100  # an error that is as good as infinite
@@ -59,6 +60,8 @@ def run_pilots(
     rng: np.random.Generator,
 ) -> Advice:
     """Return what pilots that are validated on a part of the rows, or on given rows, advise for a fit to all rows."""
+    if len(rows.X) > _MAX_ROWS:
+        rows = rows.take(rng.choice(len(rows.X), _MAX_ROWS, replace=False))
     splits = [(rows, held_out)] if held_out is not None else list(_split(rows, fraction, rng))
     errors = [_first_errors(fit, *split, batch_size) for split in splits]
     weight = np.concatenate([validation.weight for _, validation in splits])
