@@ -29,7 +29,7 @@ from unittest.mock import patch
 import numpy as np
 
 from takagi import FuzzyCMeans, TSKRegressor, kernels
-from takagi.estimators import _regressor
+from takagi.estimators import _fitting
 from takagi.initializers import FuzzyCMeansInitializer
 
 OVERHEAD_TARGET_MS, COMPILE_TARGET, LOAD_TARGET = 5.0, 15.0, 0.5
@@ -59,7 +59,7 @@ def stopwatches(spent: Counter) -> Iterator[None]:
 
     with (
         patch.object(FuzzyCMeansInitializer, "make_rules", watch("make_rules", FuzzyCMeansInitializer.make_rules)),
-        patch.object(_regressor, "train", watch("train", _regressor.train)),
+        patch.object(_fitting, "train", watch("train", _fitting.train)),
         patch.object(kernels, "train_block", watch("train_block", kernels.train_block)),
         patch.object(kernels, "is_compiled", lambda: True),  # it asks the kernel that is now behind a stopwatch
     ):
@@ -84,11 +84,11 @@ def show_overhead(n_repeats: int) -> None:
     X, y = make_rows()
     paper = {"max_iter": 1000, "schedule": "constant", "averaging": 0.0, "keep_prob": 0.5, "random_state": 0}
     models = {
-        "one iteration": TSKRegressor(max_iter=1, random_state=0),
-        "the paper's 1,000 iterations": TSKRegressor(**paper),
-        "default": TSKRegressor(random_state=0),
+        "one iteration": TSKRegressor(16, max_iter=1, random_state=0),
+        "the paper's 1,000 iterations": TSKRegressor(16, **paper),
+        "5,000 iterations": TSKRegressor(16, random_state=0),
     }
-    TSKRegressor(max_iter=1).fit(X, y)  # loads the kernels
+    TSKRegressor(16, max_iter=1).fit(X, y)  # loads the kernels
     parts = {name: split_fit_time(model, X, y, n_repeats) for name, model in models.items()}
     columns = ["fit", "make_rules", "train", "train_block", "train, rest", "around"]
     print(f"milliseconds of a fit on {len(X)} rows x {X.shape[1]} features, each the smallest of {n_repeats}")
