@@ -3,7 +3,8 @@
 A penalty acts as a prior: its best strength is the variance of the noise over that of what is penalised. So pilots are
 fitted to a part of the rows, their error on the rest is taken for the noise, and the penalties of the final fit are in
 proportion to it. Where the held-out rows are many enough to tell, they also choose how strongly narrow sets are
-penalised. And where a straight line does better on them than the pilots, a straight line it is.
+penalised. And where a straight line clearly does better on them than the pilots, or nearly as well if there are many
+features, a straight line it is.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from takagi._typing import FloatArray
 from takagi.estimators._rows import MAX_VALIDATION_ROWS, Rows, measure_columns
 from takagi.rulebase import RuleBase
 
+MANY_FEATURES = 24  # beyond which penalties grow, and a straight line has the benefit of the doubt
 L2_PER_NOISE = 3.0
 SMOOTHNESS_PER_NOISE = (3.0, 0.02, 0.1, 0.6, 15.0)  # the usual one first
 _FIRST = (0.02, 0.03)  # penalties of the pilots that measure the noise: l2 per batch, smoothness per row
@@ -45,7 +47,7 @@ class Pilot(NamedTuple):
 
 
 class Advice(NamedTuple):
-    """What pilots found: the penalties, and whether a straight line has clearly smaller errors than rules with them."""
+    """What pilots found: the penalties, and whether a straight line is to be preferred to rules with them."""
 
     strength: Strength
     prefers_line: bool
@@ -70,7 +72,12 @@ def run_pilots(
         factor, errors = _choose_smoothness(fit, *splits[0], noise)
         noise = min(noise, float(np.average(errors[0], weights=weight)))
     line = [squared_errors(fit_line(training), training, validation) for training, validation in splits]
-    return Advice(_strength(noise, factor), _is_clearly_less(np.concatenate(line), np.concatenate(errors), weight))
+    of_line, of_rules = np.concatenate(line), np.concatenate(errors)
+    if rows.X.shape[1] > MANY_FEATURES:
+        prefers_line = not _is_clearly_less(of_rules, of_line, weight)
+    else:
+        prefers_line = _is_clearly_less(of_line, of_rules, weight)
+    return Advice(_strength(noise, factor), prefers_line)
 
 
 def fit_line(rows: Rows) -> RuleBase:

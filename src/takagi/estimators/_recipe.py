@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from takagi.estimators._pilots import Strength
+from takagi.estimators._pilots import MANY_FEATURES, Strength
 from takagi.estimators._rows import Rows, measure_columns
 from takagi.training import TrainConfig
 
@@ -13,7 +13,6 @@ _FEWEST_RULES, _MOST_RULES = 8, 128
 _ROWS_FOR_MOST = 1_000
 _MOST_SETS = 3_200  # rules times features
 _MANY_ROWS = 2_000  # from which on batches are larger
-_MANY_FEATURES = 24  # beyond which penalties grow
 _DROPRULE = {"keep_prob": 0.8, "l2": 0.05, "smoothness": 0.0, "batch_size": 64}  # for a given number of rules
 
 
@@ -46,7 +45,7 @@ class Recipe:
     def penalize(self, config: TrainConfig, strength: Strength, size: tuple[int, ...], variance: float) -> TrainConfig:
         """Do the same for so many rows and features, and so large a variance of all targets together."""
         n_rows, n_features = size
-        part = self.batch_size / n_rows * max(1.0, n_features / _MANY_FEATURES)
+        part = self.batch_size / n_rows * max(1.0, n_features / MANY_FEATURES)
         return replace(
             config,
             keep_prob=self.keep_prob,
@@ -74,7 +73,7 @@ def choose_recipe(
     settings = {**wishes, **(_DROPRULE if drops else measured), **known}
     n_rules = count_rules(n_rows, n_features) if isinstance(n_rules, str) else n_rules
     recipe = Recipe(n_rules, **settings)  # type: ignore[arg-type]
-    return replace(recipe, is_taught=recipe.measures and n_rows < _MANY_ROWS and n_features <= _MANY_FEATURES)
+    return replace(recipe, is_taught=recipe.measures and n_rows < _MANY_ROWS and n_features <= MANY_FEATURES)
 
 
 def count_rules(n_rows: int, n_features: int) -> int:
