@@ -1,3 +1,5 @@
+from dataclasses import dataclass, field
+
 import numpy as np
 import pytest
 
@@ -112,3 +114,31 @@ def test_file_is_no_store(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="is a file"):
         Store(tmp_path / "file")
+
+
+@dataclass(frozen=True)
+class Toss:
+    coin: str
+    turn: int
+
+
+@dataclass(frozen=True)
+class Side:
+    run: Toss
+    height: float = field(default=np.nan, metadata={"digits": 3})
+    note: str = ""
+    error: str = ""
+
+
+def test_results_of_another_kind_have_their_own_columns_and_digits(tmp_path):
+    store = Store(tmp_path / "store", Side)
+    tosses = [Toss("penny", 1), Toss("penny", 2)]
+    store.append([Side(tosses[0], 1.23456, note="on its edge, for once"), Side(tosses[1], error="lost")])
+    store.compact()
+    frame = store.results()
+    assert frame.columns.tolist() == ["coin", "turn", "height", "note", "error"]
+    assert frame["height"].tolist()[0] == 1.23
+    assert frame["note"].tolist() == ["on its edge, for once", ""]
+    assert store.finished() == {tosses[0]}
+    with pytest.raises(StoreError, match="columns of another version"):
+        Store(store.folder).results()

@@ -8,9 +8,10 @@ from takagi.experiments._algorithms import (
     list_algorithms,
     paper_algorithm,
 )
-from takagi.experiments._claims import Ranking, Verdict, check_claims, rank_algorithms
+from takagi.experiments._apart import OUT_OF_TIME, execute_apart, limit_processor_seconds
+from takagi.experiments._claims import Ranking, Verdict, check_claims, rank_algorithms, rank_columns
 from takagi.experiments._execute import BACKENDS, execute
-from takagi.experiments._experiment import pending_runs, run_experiment
+from takagi.experiments._experiment import collect, pending_runs, run_experiment
 from takagi.experiments._figures import draw, draw_ranks
 from takagi.experiments._plan import FIGURES, MORE_RULES, QUICK, Run, Scope, make_plan
 from takagi.experiments._run import Result, execute_run
@@ -22,6 +23,7 @@ __all__ = [
     "BACKENDS",
     "FIGURES",
     "MORE_RULES",
+    "OUT_OF_TIME",
     "QUICK",
     "Algorithm",
     "AlgorithmTable",
@@ -35,15 +37,19 @@ __all__ = [
     "StoreError",
     "Verdict",
     "check_claims",
+    "collect",
     "draw",
     "draw_ranks",
     "execute",
+    "execute_apart",
     "execute_run",
+    "limit_processor_seconds",
     "list_algorithms",
     "make_plan",
     "paper_algorithm",
     "pending_runs",
     "rank_algorithms",
+    "rank_columns",
     "run_experiment",
     "summarize",
 ]

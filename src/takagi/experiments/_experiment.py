@@ -1,14 +1,15 @@
 """An experiment from plan to store."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from takagi.experiments._execute import execute
 from takagi.experiments._plan import Run, Scope, make_plan
 from takagi.experiments._run import Result
 from takagi.experiments._store import Store
 
-Notify = Callable[[Result], object]
+Notify = Callable[[Any], object]
 
 
 def pending_runs(figure: str, store: Store, scope: Scope | None = None) -> list[Run]:
@@ -52,11 +53,29 @@ def run_experiment(
         The failed runs.
     """
     store.claim_seed(base_seed)
-    failed = []
     runs = pending_runs(figure, store, scope)
     results = execute(
         runs, backend=backend, n_workers=n_workers, scheduler=scheduler, base_seed=base_seed, data_home=data_home
     )
+    return collect(results, store, notify)
+
+
+def collect(results: Iterable[Any], store: Store, notify: Notify | None = None) -> list[Any]:
+    """Store results as they come; return the failed ones.
+
+    Parameters
+    ----------
+    results : iterable
+        Results of the store's type, see `Store`.
+    store : Store
+    notify : callable, optional
+        Called with every result.
+
+    Returns
+    -------
+    list
+    """
+    failed = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # fewer rows than rules, training that does not help: the figures show it
         for result in results:

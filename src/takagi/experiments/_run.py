@@ -41,7 +41,7 @@ class Result:
     rmse_val: float = np.nan
     rmse_test: float = np.nan
     best_iter: int = 0
-    seconds: float = np.nan
+    seconds: float = field(default=np.nan, metadata={"digits": 4})
     error: str = ""
     curve: FloatArray = field(default_factory=lambda: np.empty(0))
 
@@ -81,14 +81,14 @@ def execute_run(run: Run, base_seed: int = 0, data_home: str | None = None) -> R
     """
     try:
         _compile()
-        X, y = _load(run.dataset, data_home)
-        partition = draw_partition(len(y), derive_seed(base_seed, "partition", run.dataset, run.repeat))
-        return fit_and_score(run, X, y, partition, base_seed)
+        X, y = load_standardized(run.dataset, data_home)
+        return fit_and_score(run, X, y, draw_partition_of(run.dataset, run.repeat, len(y), base_seed), base_seed)
     except Exception as error:
-        return Result(run, error=_describe(error))
+        return Result(run, error=describe_error(error))
 
 
-def _describe(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
+    """Return an error in one line."""
     text = str(error) if isinstance(error, RuntimeError) else f"{type(error).__name__}: {error}"
     return text.replace("\n", " ")
 
@@ -100,10 +100,20 @@ def draw_partition(n_rows: int, seed: int) -> Partition:
     return Partition(*(np.sort(part) for part in np.split(order, [n_train, n_train + n_val])))
 
 
+def draw_partition_of(dataset: str, repeat: int, n_rows: int, base_seed: int) -> Partition:
+    """Return the partition of a dataset in a repeat: the same for everything that is compared."""
+    return draw_partition(n_rows, derive_seed(base_seed, "partition", dataset, repeat))
+
+
+def split_rows(X: FloatArray, y: FloatArray, partition: Partition) -> list[tuple[FloatArray, FloatArray]]:
+    """Return features and target of the training, validation and test part, without the features' training mean."""
+    X = X - X[partition.train].mean(axis=0)
+    return [(X[rows], y[rows]) for rows in partition]
+
+
 def fit_and_score(run: Run, X: FloatArray, y: FloatArray, partition: Partition, base_seed: int) -> Result:
     """Fit the run's algorithm on a partition of standardised data and measure its errors."""
-    X = X - X[partition.train].mean(axis=0)
-    (X_train, y_train), (X_val, y_val), (X_test, y_test) = ((X[rows], y[rows]) for rows in partition)
+    (X_train, y_train), (X_val, y_val), (X_test, y_test) = split_rows(X, y, partition)
     model = make_model(run, base_seed)
     start = time.thread_time()
     if run.algorithm == "RR":
@@ -170,8 +180,8 @@ def _compile() -> None:
         paper_algorithm(name, n_rules=2, random_state=0).set_params(max_iter=2).fit(X, X[:, 0] ** 2).predict(X)
 
 
-def _load(dataset: str, data_home: str | None) -> tuple[FloatArray, FloatArray]:
-    """Return a dataset; one that could not be had is not asked for again."""
+def load_standardized(dataset: str, data_home: str | None) -> tuple[FloatArray, FloatArray]:
+    """Return a dataset's features, z-scored, and its centred target; one that could not be had is not tried again."""
     loaded = _try_to_load(dataset, data_home)
     if isinstance(loaded, str):
         raise RuntimeError(loaded)

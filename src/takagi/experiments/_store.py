@@ -10,22 +10,44 @@ import os
 from collections.abc import Iterable
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import numpy as np
 
-from takagi.experiments._plan import Run
 from takagi.experiments._run import CURVE_POINTS, Result
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FORMAT = 1
-RUN_COLUMNS = [f.name for f in fields(Run)]
-_TYPES = {"dataset": str, "repeat": int, "algorithm": str, "n_rules": int}
-_VALUES = ["rmse_val", "rmse_test", "best_iter", "seconds", "error"]
-_SCALARS = RUN_COLUMNS + _VALUES
-_CURVES = [*RUN_COLUMNS, "curve"]
+_DIGITS = 8  # of a number; a field with other digits says so in its metadata
+
+
+class StoreColumns:
+    """The columns of a store: the fields of a run, then the numbers and words of its result.
+
+    Parameters
+    ----------
+    result_type : dataclass
+        Its first field is `run`, a dataclass of words and numbers; one of the others may be an array, `curve`.
+    """
+
+    def __init__(self, result_type: type) -> None:
+        hints = get_type_hints(result_type)
+        self.run_type = hints["run"]
+        run_hints = get_type_hints(self.run_type)
+        self.run = [field.name for field in fields(self.run_type)]
+        values = [field for field in fields(result_type) if hints[field.name] in (str, int, float)]
+        self.digits = {field.name: field.metadata.get("digits", _DIGITS) for field in values}
+        self.words = [field.name for field in values if hints[field.name] is str]
+        self.numbers = [field.name for field in values if field.name not in self.words]
+        self.scalars = [*self.run, *self.digits]
+        self.curves = [*self.run, "curve"]
+        self.types = {name: run_hints[name] for name in self.run} | dict.fromkeys([*self.words, "curve"], str)
+
+    def write_value(self, name: str, value: object) -> object:
+        """Return a value as it is written: a float with its digits."""
+        return f"{value:.{self.digits[name]}g}" if isinstance(value, float) else value
 
 
 class StoreError(Exception):
@@ -39,6 +61,8 @@ class Store:
     ----------
     folder : path
         Made if it does not exist.
+    result_type : dataclass, default=Result
+        What is stored, see `StoreColumns`.
 
     Examples
     --------
@@ -49,8 +73,9 @@ class Store:
     0
     """
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
+    def __init__(self, folder: str | os.PathLike[str], result_type: type = Result) -> None:
         self.folder = Path(folder).expanduser()
+        self.columns = StoreColumns(result_type)
         if self.folder.exists() and not self.folder.is_dir():
             raise StoreError(f"{self.folder} is a file; a store is a folder.")
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -68,15 +93,15 @@ class Store:
 
     # -- writing -------------------------------------------------------------------------------------------------------
 
-    def append(self, results: Iterable[Result]) -> None:
+    def append(self, results: Iterable[Any]) -> None:
         """Append results; each line is on disk before the next one is written."""
         for result in results:
             run = asdict(result.run)
-            if len(result.curve):
-                text = " ".join(f"{value:.5g}" for value in result.curve)
-                self._append_line("curves.csv", [*run.values(), text], _CURVES)
-            values = [f"{result.rmse_val:.8g}", f"{result.rmse_test:.8g}", result.best_iter, f"{result.seconds:.4g}"]
-            self._append_line("journal.csv", [*run.values(), *values, result.error], _SCALARS)
+            if len(curve := getattr(result, "curve", ())):
+                text = " ".join(f"{value:.5g}" for value in curve)
+                self._append_line("curves.csv", [*run.values(), text], self.columns.curves)
+            values = [self.columns.write_value(name, getattr(result, name)) for name in self.columns.digits]
+            self._append_line("journal.csv", [*run.values(), *values], self.columns.scalars)
 
     def _append_line(self, name: str, values: list, header: list[str]) -> None:
         path = self.folder / name
@@ -90,9 +115,9 @@ class Store:
 
     def compact(self) -> None:
         """Move the journal into Parquet files, each replaced at once."""
-        for journal, table, columns in (("curves.csv", "curves", _CURVES), ("journal.csv", "results", _SCALARS)):
+        for journal, table in (("curves.csv", "curves"), ("journal.csv", "results")):
             if (self.folder / journal).exists():
-                frame = self._read(journal, table, columns)
+                frame = self._read(journal, table)
                 temporary = self.folder / f".{table}.parquet.{os.getpid()}"
                 frame.to_parquet(temporary, index=False, compression="zstd")
                 temporary.replace(self.folder / f"{table}.parquet")
@@ -102,27 +127,29 @@ class Store:
 
     def results(self) -> "pd.DataFrame":
         """Return one row per run, the newest where a run was done twice."""
-        frame = self._read("journal.csv", "results", _SCALARS)
-        return frame.astype(dict.fromkeys(_VALUES[:4], float)).fillna({"error": ""})
+        frame = self._read("journal.csv", "results")
+        return frame.astype(dict.fromkeys(self.columns.numbers, float)).fillna(dict.fromkeys(self.columns.words, ""))
 
     def curves(self) -> "pd.DataFrame":
         """Return one row per run that keeps its validation curve, its points as columns."""
         import pandas as pd
 
-        frame = self._read("curves.csv", "curves", _CURVES)
+        frame = self._read("curves.csv", "curves")
         points = [np.array(text.split(), dtype=float) for text in frame.pop("curve")]
         values = np.reshape(points, (len(frame), len(CURVE_POINTS)))
         return pd.concat([frame, pd.DataFrame(values, columns=CURVE_POINTS.tolist())], axis=1)
 
-    def finished(self) -> set[Run]:
+    def finished(self) -> set[Any]:
         """Return the runs that have a result and no error."""
         frame = self.results()
         good = frame[frame["error"] == ""]
-        return {Run(*row) for row in good[RUN_COLUMNS].itertuples(index=False, name=None)}
+        return {self.columns.run_type(*row) for row in good[self.columns.run].itertuples(index=False, name=None)}
 
-    def _read(self, journal: str, table: str, columns: list[str]) -> "pd.DataFrame":
+    def _read(self, journal: str, table: str) -> "pd.DataFrame":
         import pandas as pd
 
+        columns = self.columns.curves if table == "curves" else self.columns.scalars
+        types = {name: self.columns.types.get(name, float) for name in columns}
         parts = []
         if (path := self.folder / f"{table}.parquet").exists():
             try:
@@ -130,13 +157,13 @@ class Store:
             except Exception as error:
                 raise StoreError(f"{path} is damaged ({error}). Nothing was changed; restore or remove it.") from error
         if (path := self.folder / journal).exists():
-            parts.append(_parse(path, columns))
+            parts.append(_parse(path, types))
         if not parts:
-            return pd.DataFrame({name: pd.Series(dtype=_TYPES.get(name, float)) for name in columns}, columns=columns)
+            return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in types.items()})
         frame = pd.concat(parts, ignore_index=True)
         if list(frame.columns) != columns:
             raise StoreError(f"{self.folder} has the columns of another version: {list(frame.columns)}.")
-        return frame.drop_duplicates(RUN_COLUMNS, keep="last", ignore_index=True)
+        return frame.drop_duplicates(self.columns.run, keep="last", ignore_index=True)
 
     def _check_format(self) -> None:
         mark = self.folder / "FORMAT"
@@ -168,33 +195,29 @@ def _drop_cut_line(file: io.BufferedRandom) -> None:
         file.truncate(end - len(tail) + tail.rfind(b"\n") + 1)
 
 
-def _parse(path: Path, columns: list[str]) -> "pd.DataFrame":
+def _parse(path: Path, types: dict[str, type]) -> "pd.DataFrame":
     """Return the whole lines of a journal; name the damaged ones."""
     import pandas as pd
 
+    columns = list(types)
     text = path.read_bytes().decode(errors="replace")
     whole = text[: text.rfind("\n") + 1]
     rows = list(csv.reader(io.StringIO(whole)))
     if rows and rows[0] != columns:
         raise StoreError(f"{path} has the columns of another version: {rows[0]}. Nothing was changed.")
-    bad = [number for number, row in enumerate(rows[1:], start=2) if not _is_sound(row, columns)]
+    bad = [number for number, row in enumerate(rows[1:], start=2) if not _is_sound(row, types)]
     if bad:
         shown = ", ".join(map(str, bad[:10]))
         raise StoreError(f"{path} is damaged in line(s) {shown}. Nothing was changed; mend or remove these lines.")
-    frame = pd.DataFrame(rows[1:], columns=columns)
-    types = {name: _TYPES.get(name, float) for name in RUN_COLUMNS}
-    return frame.astype(types | {name: float for name in _VALUES[:4] if name in columns})
+    return pd.DataFrame(rows[1:], columns=columns).astype(types)
 
 
-def _is_sound(row: list[str], columns: list[str]) -> bool:
-    if len(row) != len(columns):
+def _is_sound(row: list[str], types: dict[str, type]) -> bool:
+    if len(row) != len(types):
         return False
     try:
-        for name, value in zip(columns, row, strict=True):
-            if name in ("curve", "error"):
-                np.array(value.split() if name == "curve" else [], dtype=float)
-            else:
-                _TYPES.get(name, float)(value)
+        for (name, kind), value in zip(types.items(), row, strict=True):
+            _ = np.array(value.split(), dtype=float) if name == "curve" else kind(value)
     except ValueError:
         return False
     return True
