@@ -10,9 +10,9 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "takagi"
 
 LAYERS = [
-    ["_typing", "_compat", "_messages", "_text", "_files"],
-    ["kernels", "datasets", "profile", "_validation", "_cells"],
-    ["_wording", "table"],
+    ["_typing", "_compat", "_messages", "_text", "_files", "_threads"],
+    ["kernels", "datasets", "profile", "_validation", "_cells", "_dask"],
+    ["_wording", "table", "sources"],
     ["rulebase", "_batches"],
     ["_model", "optimizers", "initializers"],
     ["training"],

@@ -1,14 +1,16 @@
 """TSK (Takagi-Sugeno-Kang) fuzzy regression that is accurate, fast and readable."""
 
-from takagi.estimators import FuzzyCMeans, TSKCommittee, TSKRegressor
+from takagi.estimators import FuzzyCMeans, TSKCommittee, TSKRegressor, fit_dataset
 from takagi.persistence import ModelFileError, load, save
 from takagi.rulebase import RuleBase
+from takagi.sources import DatasetError
 from takagi.table import TableEncoder
 from takagi.training import TrainConfig, TrainResult, train
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "DatasetError",
     "FuzzyCMeans",
     "ModelFileError",
     "RuleBase",
@@ -17,6 +19,7 @@ __all__ = [
     "TableEncoder",
     "TrainConfig",
     "TrainResult",
+    "fit_dataset",
     "load",
     "save",
     "train",

@@ -17,6 +17,9 @@ import numpy as np
 from takagi._typing import FloatArray, IntArray
 
 MISSING_WORDS = frozenset({"", "?", "na", "n/a", "#n/a", "<na>", "nan", "null", "missing"})
+MISSING_FORMS = sorted(
+    {form for word in MISSING_WORDS for form in (word, word.upper(), word.title())} | {"NaN", "#N/A"}
+)  # as they stand in files
 _TRUTH = {"true": 1.0, "false": 0.0}
 _DATES = ("date", "time", "duration", "period")
 _NESTED = ("interval", "list", "struct", "array", "map", "binary", "complex", "|s")

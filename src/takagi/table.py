@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from takagi._cells import Cells, as_numbers, as_truth, as_words, find_kind, read_cells
 from takagi._compat import Interval, fit_context
+from takagi._dask import is_dask, map_rows
 from takagi._messages import find_nearest
 from takagi._text import format_number
 from takagi._typing import FloatArray, IntArray, Table
@@ -186,6 +187,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ndarray of shape (n_rows, n_inputs)
         """
         check_is_fitted(self, "columns_")
+        if is_dask(X):
+            return map_rows(self.transform, X, sum(len(column.inputs) for column in self.columns_))
         X = _check_table(X, min_rows=0)
         matrix = np.empty((len(X), sum(len(column.inputs) for column in self.columns_)))
         start = 0
@@ -354,6 +357,8 @@ def _choose_levels(counts: dict[str, int], max_levels: int, min_frequency: int) 
 
 def _check_table(X: Table, min_rows: int) -> Table:
     """Return a frame as it is, anything else as an array of two dimensions."""
+    if is_dask(X):
+        raise TypeError("X is a Dask collection; takagi.fit_dataset(frame, target) fits one, text and holes included.")
     if hasattr(X, "collect"):
         raise TypeError("X is a lazy frame; call .collect() on it first.")
     if not _is_frame(X):

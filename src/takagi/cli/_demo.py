@@ -42,7 +42,7 @@ def demo(
     files = _check_folder(output, force)
     frame = load_wine(as_frame=True).frame
     X = frame.assign(cultivar=frame["target"].map({0: "first", 1: "second", 2: "third"}))[_COLUMNS]
-    data = TrainingTable(X, frame[_TARGET], understand(X), 0)
+    data = TrainingTable(X, frame[_TARGET], understand(X), 0, len(X))
     settings = Settings(n_rules=rules)
     print_text(f"{len(X)} wines: {_TARGET} from {', '.join(_COLUMNS)}\n")
     scores = score_settings(data, *split_off(len(X), 0.2, 0), settings)

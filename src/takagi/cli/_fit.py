@@ -8,15 +8,18 @@ from typing import Annotated, Any
 import typer
 from sklearn.pipeline import Pipeline
 
-from takagi.cli._console import console, make_table, print_json, print_text, set_output, write_errors
+from takagi._typing import IntArray
+from takagi.cli._console import console, make_table, print_json, print_note, print_text, set_output, write_errors
+from takagi.cli._dataset import Dataset, DatasetOnDisk, is_dataset, name_one, read_sample, train_on_dataset
 from takagi.cli._files import check_output
-from takagi.cli._options import AsJson, Force, Names, NoHeader, Quiet, Sheet, TableFile
-from takagi.cli._scores import score_settings
+from takagi.cli._options import AsJson, Force, Names, NoHeader, Quiet, Sheet, TableFiles
+from takagi.cli._scores import score_model, score_settings
 from takagi.cli._tables import Layout, open_table
-from takagi.cli._training import Candidate, choose_settings, list_candidates, search, split_off, train_model
+from takagi.cli._training import Candidate, Settings, choose_settings, list_candidates, search, split_off, train_model
 from takagi.cli._training_table import TrainingTable, read_training_table, show_table
 from takagi.inspection import export_text, rule_table
 from takagi.persistence import save
+from takagi.sources import DatasetError
 
 _MOST_RULES = 32  # that are printed
 
@@ -31,7 +34,7 @@ def parse_rules(text: str) -> int | str:
 
 
 def fit(
-    table: TableFile,
+    table: TableFiles,
     target: Annotated[str, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="The model file to write.")],
     rules: Annotated[
@@ -65,24 +68,28 @@ def fit(
 
     Columns may hold numbers, text, categories, true and false, and holes. The score is that of a model trained without
     the rows held out; the model that is written is then trained on all rows with the same settings.
+
+    Several files, a folder, a pattern such as 'part-*.parquet', or a file of a gigabyte or more need not fit into
+    memory: with more than 50,000 rows, they are trained on in passes, without the rows held out.
     """
     set_output(quiet=quiet, silent=quiet or as_json)
-    output = check_output(output, force, inputs=[table])
-    source = open_table(table, Layout(no_header, names, sheet))
-    data = read_training_table(source, target, drop or [])
-    show_table(source, data)
+    output = check_output(output, force, inputs=table)
+    dataset, data = _read(table, Layout(no_header, names, sheet), target, drop or [], seed)
     training, test = split_off(len(data.y), test_fraction, seed)
     settings, candidates = choose_settings(rules, iterations, seed), []
     if tune:
         candidates = search(*data.take(training), list_candidates(rules, iterations, seed), seed)
         settings = candidates[0].settings
         _show_candidates(candidates)
-    scores = score_settings(data, training, test, settings)
-    label = f"Training {settings.words} on all {len(data.y):,} rows"
-    model = train_model(data.X, data.y, settings, label)
+    if dataset is not None:
+        model = _train_in_parts(dataset, data, test, settings, output)
+        scores = score_model(model, data, training, test)
+    else:
+        scores = score_settings(data, training, test, settings)
+        model = train_model(data.X, data.y, settings, f"Training {settings.words} on all {len(data.y):,} rows")
     _print_rules(model, output)
     save(model, output)
-    _say_next(output, table)
+    _say_next(output, name_one(table))
     if as_json:
         print_json(
             {
@@ -94,6 +101,39 @@ def fit(
                 "rules": rule_table(model).to_dict("records"),
             }
         )
+
+
+def _read(
+    table: list[str], layout: Layout, target: str, drop: list[str], seed: int
+) -> tuple[Dataset | None, TrainingTable]:
+    """Read a table, or a sample of a dataset that has more rows than that, and show what was understood of it."""
+    if is_dataset(table):
+        parts = DatasetOnDisk.open(table, layout)
+        dataset, data = read_sample(parts, target, drop, seed)
+        show_table(parts, data)
+        return dataset if data.is_sample else None, data
+    source = open_table(table[0], layout)
+    data = read_training_table(source, target, drop)
+    show_table(source, data)
+    return None, data
+
+
+def _train_in_parts(
+    dataset: Dataset, data: TrainingTable, test: IntArray, settings: Settings, output: Path
+) -> Pipeline:
+    """Return a trained model; if training ends early, which may be after hours, the best rules so far are written."""
+    try:
+        model = train_on_dataset(dataset, data, test, settings)
+    except DatasetError as error:
+        if error.model is not None:
+            save(error.model, output)
+            print_note(f"the best rules up to then are in {output}.")
+        raise
+    if model[-1].stopped_ == "interrupted":
+        save(model, output)
+        print_note(f"the best rules so far are in {output}.")
+        raise KeyboardInterrupt
+    return model
 
 
 def _print_rules(model: Pipeline, output: Path) -> None:
@@ -108,7 +148,7 @@ def _print_rules(model: Pipeline, output: Path) -> None:
 def _summarize_table(data: TrainingTable) -> dict[str, Any]:
     return {
         "target": data.y.name,
-        "n_rows": len(data.y),
+        "n_rows": data.n_rows,
         "n_rows_without_target": data.n_dropped,
         "columns": [asdict(column) for column in data.columns],
     }

@@ -14,6 +14,14 @@ ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file t
 TableFile = Annotated[
     str, typer.Argument(metavar="TABLE", help="A CSV, TSV, Parquet or Excel file, or - for text on the standard input.")
 ]
+TableFiles = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="TABLE...",
+        help="A CSV, TSV, Parquet or Excel file, or - for text on the standard input; or the parts of a table: CSV or "
+        "Parquet files, a folder of them, or a pattern in quotation marks.",
+    ),
+]
 MaybeTableFile = Annotated[
     str | None, typer.Argument(metavar="[TABLE]", show_default=False, help="A CSV, TSV, Parquet or Excel file, or -.")
 ]

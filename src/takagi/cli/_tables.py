@@ -31,8 +31,8 @@ class Layout:
         return None if self.names is None else [word.strip() for word in self.names.split(",")]
 
 
-class TableOnDisk(Protocol):
-    """A table that can be read whole or in blocks."""
+class NamedTable(Protocol):
+    """A table of which the columns are known."""
 
     label: str
 
@@ -43,6 +43,10 @@ class TableOnDisk(Protocol):
     @property
     def description(self) -> str:
         """How it is read, in words."""
+
+
+class TableOnDisk(NamedTable, Protocol):
+    """A table that can be read whole or in blocks."""
 
     @property
     def decimal(self) -> str:
@@ -87,7 +91,7 @@ def read_table(table: TableOnDisk, columns: Sequence[str] | None = None) -> Any:
     return next(table.blocks(columns))
 
 
-def find_columns(table: TableOnDisk, wanted: Sequence[str], error: type[Exception] = Misuse) -> list[str]:
+def find_columns(table: NamedTable, wanted: Sequence[str], error: type[Exception] = Misuse) -> list[str]:
     """Return the names if the table has them all, or raise an error with the nearest one."""
     known = set(table.names)
     for name in wanted:

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
-from takagi._cells import MISSING_WORDS
+from takagi._cells import MISSING_FORMS
 from takagi._messages import need_extra
 from takagi.cli._console import print_note
 from takagi.cli._dialect import HEAD_BYTES, Dialect, find_dialect, find_encoding, set_names
 
-_MISSING = sorted({form for word in MISSING_WORDS for form in (word, word.upper(), word.title())} | {"NaN", "#N/A"})
 _WIDE = 500
 _LONG_LINE = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 _OPEN_QUOTE = re.compile(r"EOF inside string starting at row (\d+)")
@@ -109,7 +108,7 @@ class TextTable:
             "index_col": False,
             "usecols": wanted if len(self.names) > _WIDE else None,  # with it pandas would not notice lines too long
             "dtype": dict.fromkeys(text, object),
-            "na_values": {name: _MISSING for name in wanted if name not in text},
+            "na_values": {name: MISSING_FORMS for name in wanted if name not in text},
             "keep_default_na": False,
             "skipinitialspace": True,
             "low_memory": False,
@@ -170,7 +169,7 @@ def parse_numbers(column: Any, decimal: str) -> Any:
     if column.str.contains("_", regex=False).any():  # which Python would take for a part of a number
         return column
     try:
-        return column.mask(column.isin(_MISSING)).astype(float)
+        return column.mask(column.isin(MISSING_FORMS)).astype(float)
     except ValueError:
         return column
 

@@ -13,8 +13,10 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from takagi._compat import HasMethods, Interval, fit_context
+from takagi._dask import is_dask, map_rows
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import validate_rows
+from takagi._wording import name_outputs
 from takagi.estimators._base import count_threads, read_target_names, validate_training
 from takagi.estimators._fitting import take_line
 from takagi.estimators._regressor import TSKRegressor
@@ -145,6 +147,9 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         ndarray of shape (n_rows,) or (n_rows, n_outputs)
         """
         check_is_fitted(self, "estimators_")
+        if is_dask(X):
+            rules = self.estimators_[0].rule_base_
+            return map_rows(self.predict, X, None if self._is_single_target else rules.n_outputs, name_outputs(rules))
         rows, n_threads = validate_rows(self, X), count_threads(self.n_jobs)
         predictions = [member.rule_base_.predict(rows, n_threads=n_threads) for member in self.estimators_]
         return self._shape(np.mean(predictions, axis=0))

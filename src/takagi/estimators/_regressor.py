@@ -8,9 +8,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from takagi._compat import HasMethods, Interval, StrOptions, fit_context
+from takagi._dask import is_dask, map_rows
 from takagi._messages import unknown_name
+from takagi._threads import with_one_blas_thread
 from takagi._typing import FloatArray, Table
 from takagi._validation import validate_rows
+from takagi._wording import name_outputs
 from takagi.estimators._base import (
     count_threads,
     make_rng,
@@ -18,6 +21,7 @@ from takagi.estimators._base import (
     validate_held_out,
     validate_training,
 )
+from takagi.estimators._dask_fit import fit_partitions, takes_collections
 from takagi.estimators._distillation import run_taught
 from takagi.estimators._fitting import Fitted, Fitting, PilotEnded, keep_start_if_better, take_line
 from takagi.estimators._partial_fit import PartialFitMixin
@@ -221,6 +225,7 @@ class TSKRegressor(PartialFitMixin, MultiOutputMixin, RegressorMixin, BaseEstima
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
+    @with_one_blas_thread
     def fit(
         self,
         X: Table,
@@ -236,7 +241,8 @@ class TSKRegressor(PartialFitMixin, MultiOutputMixin, RegressorMixin, BaseEstima
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            Numbers; at least two rows.
+            Numbers; at least two rows. With Dask collections, y and `sample_weight` are such, too; beyond 50,000 rows
+            they are trained on partition by partition, as `fit_dataset` does.
         y : array of shape (n_rows,) or (n_rows, n_outputs)
             One target or several.
         sample_weight : array of shape (n_rows,), optional
@@ -251,6 +257,9 @@ class TSKRegressor(PartialFitMixin, MultiOutputMixin, RegressorMixin, BaseEstima
         TSKRegressor
             The fitted estimator.
         """
+        if takes_collections(X, X_val, y_val):
+            fit_partitions(self, X, y, sample_weight, callback)
+            return self
         initializer, config = self._resolve_names()
         start = getattr(self, "rule_base_", None) if self.warm_start else None
         rows, is_single = validate_training(self, X, y, sample_weight, reset=start is None)
@@ -288,8 +297,12 @@ class TSKRegressor(PartialFitMixin, MultiOutputMixin, RegressorMixin, BaseEstima
         Returns
         -------
         ndarray of shape (n_rows,) or (n_rows, n_outputs)
+            For a Dask collection a lazy one: an array, or of a data frame a series or a data frame with its index.
         """
         self._check_has_rules()
+        if is_dask(X):
+            n_outputs = None if self._is_single_target else self.rule_base_.n_outputs
+            return map_rows(self.predict, X, n_outputs, name_outputs(self.rule_base_))
         prediction = self.rule_base_.predict(validate_rows(self, X), n_threads=count_threads(self.n_jobs))
         return prediction if self._is_single_target else prediction.reshape(len(prediction), -1)
 

@@ -1,0 +1,215 @@
+"""Tables larger than memory: a sample first, then passes over all blocks."""
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from takagi._messages import need_extra
+from takagi._typing import FloatArray
+from takagi.estimators._base import make_rng
+from takagi.estimators._epochs import BUFFER_ROWS, SAMPLE_ROWS, Arrays, Course, limit_rows, read_passes, train_in_epochs
+from takagi.estimators._regressor import TSKRegressor
+from takagi.estimators._rows import Rows
+from takagi.estimators._stream_rows import hash_rows
+from takagi.sources import Block, DatasetError, Sample, Source, open_source
+from takagi.table import TableEncoder
+from takagi.training import Callback
+
+
+def fit_dataset(
+    source: Any,
+    target: str | Sequence[str],
+    *,
+    model: Pipeline | TSKRegressor | None = None,
+    features: Sequence[str] | None = None,
+    sample_weight: str | None = None,
+    epochs: int | None = None,
+    sample_rows: int = SAMPLE_ROWS,
+    buffer_rows: int = BUFFER_ROWS,
+    callback: Callback | None = None,
+) -> Pipeline:
+    """Fit a model to a table that need not fit into memory.
+
+    A first pass counts the rows and draws a uniform sample of them. The sample tells what the columns are, makes the
+    first rules and finds the penalties. Then all rows train, pass by pass: parts of the table in random order, their
+    rows mixed in a buffer. Memory does not depend on the number of rows. A table that is no larger than the sample is
+    fitted as in memory.
+
+    Parameters
+    ----------
+    source : path, sequence of paths, pyarrow.dataset.Dataset or Dask data frame
+        A path is a Parquet or CSV file, a folder of such files, or a pattern such as ``"part-*.parquet"``.
+    target : str or sequence of str
+        The column or columns to predict. Rows without a value there are left out.
+    model : Pipeline or TSKRegressor, optional
+        What to fit a copy of: a regressor, or a pipeline that ends in one; ``TSKRegressor()`` by default. Its
+        `random_state` makes all of it reproducible. A fitted model whose regressor has `warm_start=True` is gone on
+        from.
+    features : sequence of str, optional
+        The columns to learn from; all others by default.
+    sample_weight : str, optional
+        The column of the rows' weights.
+    epochs : int, optional
+        Passes; by default as many as `max_iter` iterations take, and at least one.
+    sample_rows : int, default=50000
+        Rows of the sample, at least 1,000; fewer than asked for if there are more than 671 columns.
+    buffer_rows : int, default=100000
+        Rows that are mixed at a time.
+    callback : callable, optional
+        Called every few thousand rows with a `takagi.training.Progress` that has an `epoch` and `n_epochs`, too;
+        training ends when it returns True.
+
+    Returns
+    -------
+    Pipeline
+        The fitted model: `TableEncoder`, or the given transformers, and the regressor.
+
+    Raises
+    ------
+    DatasetError
+        If a file cannot be read or has other columns than the first; the message names it. If this happens on the way,
+        the error's `model` has the best rules so far.
+
+    Notes
+    -----
+    Ctrl-C ends training, and the model has the best rules so far. A category that is not in the sample has no input of
+    its own: its rows train as none of the known ones.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np, pandas as pd, takagi
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.uniform(-1, 1, size=(3000, 2))
+    >>> table = pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": x[:, 0] * x[:, 1]})
+    >>> regressor = takagi.TSKRegressor(n_rules=4, max_iter=1000, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for k in range(3):
+    ...         table[k::3].to_parquet(Path(folder) / f"part-{k}.parquet")
+    ...     model = takagi.fit_dataset(f"{folder}/part-*.parquet", "y", model=regressor, sample_rows=1000)
+    >>> model.predict(pd.DataFrame({"a": [0.5], "b": [0.5]})).round(1)
+    array([0.2])
+    """
+    _check_counts({"epochs": (epochs, 1), "sample_rows": (sample_rows, 1_000), "buffer_rows": (buffer_rows, 1)})
+    pipeline = copy_model(model)
+    rows = open_source(source, target, features, sample_weight)
+    rng = make_rng(pipeline[-1].random_state).spawn(1)[0]  # not the numbers that training draws
+    sample = rows.sample(limit_rows(sample_rows, rows.n_features), rng)
+    return fit_source(pipeline, rows, sample, Wishes(target, epochs, buffer_rows, callback), rng)
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How a source is to be fitted.
+
+    Parameters
+    ----------
+    target : str or sequence of str
+        Name of the target, or names.
+    epochs : int, optional
+        Passes.
+    buffer_rows : int
+        Rows that are mixed at a time.
+    callback : callable, optional
+        Called between blocks.
+    left_out : ndarray of bool, optional
+        Which rows of the sample, and all rows equal to them, are not to train.
+    """
+
+    target: str | Sequence[str]
+    epochs: int | None = None
+    buffer_rows: int = BUFFER_ROWS
+    callback: Callback | None = None
+    left_out: np.ndarray | None = None
+
+
+def copy_model(model: Any) -> Pipeline:
+    """Return an unfitted copy of a model, or a fitted one if it is to be gone on from, as a pipeline."""
+    model = TSKRegressor() if model is None else model
+    steps = list(getattr(model, "steps", [("tskregressor", model)]))
+    last = steps[-1][1]
+    if isinstance(model, type) or not isinstance(last, TSKRegressor):
+        raise TypeError(f"model must be a TSKRegressor or a Pipeline that ends in one, got {_name_kind(model)}.")
+    goes_on = last.warm_start and hasattr(last, "rule_base_")
+    if len(steps) == 1:
+        if goes_on:
+            raise ValueError(
+                "To go on from a fitted model give the Pipeline that fit_dataset returned, not its last step."
+            )
+        steps = [("tableencoder", TableEncoder()), *steps]
+    return deepcopy(model) if goes_on else Pipeline([(name, clone(step)) for name, step in steps])
+
+
+def fit_source(
+    pipeline: Pipeline, source: Source, sample: Sample, wishes: Wishes, rng: np.random.Generator
+) -> Pipeline:
+    """Fit a pipeline, in place, to a source of which a sample was drawn."""
+    transformers, regressor = pipeline[:-1], pipeline[-1]
+    if not hasattr(regressor, "rule_base_"):
+        transformers.fit(sample.block.X, sample.block.y)
+    X, y, weight = _encode(transformers, sample.block)
+    name = _make_namer(wishes.target)
+    is_out = np.zeros(len(y), dtype=bool) if wishes.left_out is None else wishes.left_out
+    keys = _key(X[is_out], y[is_out])
+    kept = X[~is_out], y[~is_out], weight[~is_out]
+    if sample.is_whole:
+        regressor.fit(*name(*kept[:2]), kept[2], callback=wishes.callback)
+        return pipeline
+
+    def encode(block: Block) -> Arrays:
+        return _leave_out(_encode(transformers, block), keys)
+
+    read = read_passes(source, encode, limit_rows(wishes.buffer_rows, X.shape[1]), rng)
+    course = Course(sample.n_rows - int(is_out.sum()), read, name, wishes.epochs, wishes.callback)
+    try:
+        train_in_epochs(regressor, kept, course)
+    except DatasetError as error:
+        error.model = pipeline if hasattr(regressor, "rule_base_") else None
+        raise
+    return pipeline
+
+
+# -- parts -------------------------------------------------------------------------------------------------------------
+
+
+def _encode(transformers: Pipeline, block: Block) -> Arrays:
+    try:
+        matrix = transformers.transform(block.X)
+    except (TypeError, ValueError) as error:
+        raise DatasetError(f"{block.origin}: {error}") from error
+    return np.asarray(matrix, dtype=float), block.y, block.weight
+
+
+def _make_namer(target: str | Sequence[str]) -> Callable[[FloatArray, FloatArray], tuple[Any, Any]]:
+    pandas = need_extra("pandas", "parquet")
+    if isinstance(target, str):
+        return lambda X, y: (X, pandas.Series(y[:, 0], name=target))
+    return lambda X, y: (X, pandas.DataFrame(y, columns=list(target)))
+
+
+def _key(X: FloatArray, y: FloatArray) -> np.ndarray:
+    return np.unique(hash_rows(Rows(X, y, np.empty(0)), seed=0))
+
+
+def _leave_out(rows: Arrays, keys: np.ndarray) -> Arrays:
+    if not len(keys):
+        return rows
+    X, y, weight = rows
+    stays = ~np.isin(hash_rows(Rows(*rows), seed=0), keys)
+    return X[stays], y[stays], weight[stays]
+
+
+def _check_counts(counts: dict[str, tuple[int | None, int]]) -> None:
+    for name, (value, least) in counts.items():
+        if value is not None and (not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least):
+            raise ValueError(f"{name} must be a whole number from {least:,} on, got {value!r}.")
+
+
+def _name_kind(model: Any) -> str:
+    return f"the class {model.__name__}; write {model.__name__}()" if isinstance(model, type) else type(model).__name__

@@ -1,0 +1,113 @@
+"""What a source of rows is."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from takagi._messages import unknown_name
+from takagi._typing import FloatArray
+
+
+class DatasetError(ValueError):
+    """A dataset cannot be read or learned from.
+
+    Attributes
+    ----------
+    model : Pipeline, TSKRegressor or None
+        The best rules so far, if there were any when it happened; it predicts and can be saved.
+    """
+
+    model: Any = None
+
+
+class Block(NamedTuple):
+    """Some rows: features as they come, targets of shape (n_rows, n_outputs), weights, and where they come from."""
+
+    X: Any
+    y: FloatArray
+    weight: FloatArray
+    origin: str
+
+
+class Sample(NamedTuple):
+    """A uniform sample of the rows that have a target, and how many there are with and without one."""
+
+    block: Block
+    n_rows: int
+    n_without_target: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the sample is all rows."""
+        return len(self.block.y) == self.n_rows
+
+
+class Source(Protocol):
+    """Rows that are read in blocks."""
+
+    label: str
+    n_features: int
+
+    def sample(self, n_rows: int, rng: np.random.Generator, tell: Callable[[int], object] | None = None) -> Sample:
+        """Return a uniform sample, and count the rows; `tell` is called with the number of rows that were read."""
+
+    def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
+        """Yield all rows that have a target, once, block by block, the parts of the source in random order."""
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which columns are what.
+
+    Parameters
+    ----------
+    targets : tuple of str
+        The columns to predict.
+    features : tuple of str
+        The columns to learn from.
+    weight : str, optional
+        The column of the rows' weights.
+    """
+
+    targets: tuple[str, ...]
+    features: tuple[str, ...]
+    weight: str | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns that are read."""
+        return [*self.features, *self.targets, *([] if self.weight is None else [self.weight])]
+
+
+def assign_roles(
+    names: Sequence[str],
+    target: str | Sequence[str],
+    features: Sequence[str] | None = None,
+    weight: str | None = None,
+) -> Roles:
+    """Return which of some columns are what; by default all columns beside target and weight are learned from."""
+    targets = (target,) if isinstance(target, str) else tuple(target)
+    if not targets:
+        raise ValueError("target must be the name of a column, or several names, got none.")
+    taken = {*targets, weight}
+    for what, wanted in (("target", targets), ("sample_weight", [weight] if weight else ()), ("feature", features)):
+        for name in wanted or ():
+            if name not in names:
+                raise unknown_name(f"{what} column", name, names)
+    chosen = tuple(name for name in (names if features is None else features) if name not in taken)
+    if not chosen:
+        raise DatasetError(f"There is no column to learn {', '.join(map(repr, targets))} from.")
+    return Roles(targets, chosen, weight)
+
+
+def refuse_empty(label: str, n_rows: int, n_without_target: int, targets: Sequence[str]) -> None:
+    """Raise an error unless there are two rows or more to learn from."""
+    if n_rows + n_without_target == 0:
+        raise DatasetError(f"{label} has no rows.")
+    if n_rows < 2:
+        names = " and ".join(map(repr, targets)) or "a target"
+        raise DatasetError(
+            f"{label} has {n_rows} row(s) with {names}, of {n_rows + n_without_target}; training takes two at least."
+        )

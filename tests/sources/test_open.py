@@ -1,0 +1,90 @@
+import re
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("pyarrow")
+import pyarrow.dataset as ds
+
+from takagi.sources import DatasetError, open_source
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Three Parquet files, three CSV files of the same rows, and what other tools leave beside them."""
+    table = pd.DataFrame({"a": np.arange(30.0), "b": np.arange(30) % 3, "y": np.arange(30.0) ** 2})
+    (tmp_path / "parquet").mkdir()
+    (tmp_path / "csv").mkdir()
+    for k in range(3):
+        table[k::3].to_parquet(tmp_path / "parquet" / f"part-{k}.parquet")
+        table[k::3].to_csv(tmp_path / "csv" / f"part-{k}.csv", index=False)
+    (tmp_path / "parquet" / "_SUCCESS.parquet").write_text("")
+    (tmp_path / "parquet" / "notes.md").write_text("")
+    return tmp_path
+
+
+def read(source, **options):
+    opened = open_source(source, "y", **options)
+    blocks = list(opened.blocks(np.random.default_rng(0)))
+    return sorted(np.concatenate([block.y[:, 0] for block in blocks]).tolist())
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_folder_pattern_list_and_dataset_are_the_same_rows(folder, kind):
+    here = folder / kind
+    paths = [here / f"part-{k}.{kind}" for k in range(3)]
+    expected = (np.arange(30.0) ** 2).tolist()
+    for source in (here, str(here / "part-*"), paths, [str(paths[0]), here / "part-[12]*"]):
+        assert read(source) == expected
+    assert read(ds.dataset([str(path) for path in paths], format=kind)) == expected
+    assert read(paths[0]) == expected[::3]
+
+
+def test_tabs_are_found_by_the_name(tmp_path):
+    pd.DataFrame({"a": [1.5, 2.5], "y": [1, 2]}).to_csv(tmp_path / "t.tsv", sep="\t", index=False)
+    assert read(tmp_path / "t.tsv") == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("parquet/part-9.parquet", r"no file .*part-9\.parquet\. Did you mean .*part-\d\.parquet\?"),
+        ("parquet/*.csv", r"No file matches '.*\*\.csv'"),
+        ("empty", r"folder .*empty has no file that ends in \.parquet"),
+        ([], "empty sequence"),
+        (["parquet/part-0.parquet", "csv/part-0.csv"], "mixes Parquet and text"),
+    ],
+)
+def test_what_is_not_there_is_named(folder, monkeypatch, source, message):
+    (folder / "empty").mkdir()
+    monkeypatch.chdir(folder)
+    with pytest.raises(DatasetError, match=message):
+        open_source(source, "y")
+
+
+def test_a_table_in_memory_is_refused_with_the_kinds_that_are_taken():
+    with pytest.raises(TypeError, match=r"must be a path, .* or a Dask data frame, got DataFrame"):
+        open_source(pd.DataFrame({"a": [1.0], "y": [1.0]}), "y")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target": "Y "}, "target column 'Y ' is unknown, did you mean 'y'"),
+        ({"target": "y", "features": ["aa"]}, "feature column 'aa' is unknown, did you mean 'a'"),
+        ({"target": "y", "sample_weight": "w"}, "sample_weight column 'w' is unknown"),
+        ({"target": []}, "target must be the name of a column"),
+        ({"target": ["y", "a", "b"]}, "no column to learn"),
+    ],
+)
+def test_columns_that_are_not_there_are_named(folder, options, message):
+    with pytest.raises(ValueError, match=message):
+        open_source(folder / "parquet", **options)
+
+
+def test_a_missing_package_is_named_with_its_extra(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow.dataset", None)
+    with pytest.raises(ImportError, match=re.escape('pip install "takagi[parquet]"')):
+        open_source(folder / "parquet", "y")
