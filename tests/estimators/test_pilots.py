@@ -193,7 +193,7 @@ def test_a_line_is_not_taken_for_a_given_number_of_rules():
 
 def test_verbose_tells_what_the_pilots_found(capsys):
     TSKRegressor(max_iter=300, random_state=0, verbose=1).fit(*linear())
-    assert "of the target's variance; ridge regression leaves less" in capsys.readouterr().out
+    assert "of the target's variance; ridge regression is preferred" in capsys.readouterr().out
 
 
 def test_pilots_are_given_a_sample_of_very_many_rows():

@@ -25,14 +25,15 @@ from takagi.estimators._dask_fit import fit_partitions, takes_collections
 from takagi.estimators._distillation import run_taught
 from takagi.estimators._fitting import Fitted, Fitting, PilotEnded, keep_start_if_better, take_line
 from takagi.estimators._partial_fit import PartialFitMixin
-from takagi.estimators._pilots import L2_PER_NOISE, Advice, Pilot, Strength, run_pilots
+from takagi.estimators._pilots import Advice, Pilot, Strength, run_pilots
 from takagi.estimators._recipe import Recipe, choose_recipe
 from takagi.estimators._rows import Rows, merge_equal_rows, split_rows
+from takagi.estimators._verbose import show_progress, tell_advice
 from takagi.estimators._warm_start import check_start
 from takagi.initializers import INITIALIZERS, Initializer
 from takagi.optimizers import OPTIMIZERS, Optimizer
 from takagi.rulebase import RuleBase
-from takagi.training import Callback, Progress, TrainConfig
+from takagi.training import Callback, TrainConfig
 
 _PROJECTIONS = ("antecedent", "shared", "separate")
 _SCHEDULES = ("constant", "cosine")
@@ -269,7 +270,7 @@ class TSKRegressor(PartialFitMixin, MultiOutputMixin, RegressorMixin, BaseEstima
         rows, held_out = self._gather(rows, X_val, y_val)
         recipe = self._choose_recipe(rows)
         fitting = Fitting(initializer, self.projection, self.n_projections, self.standardize, rng, self.verbose)
-        tell = self._make_callback(callback)
+        tell = show_progress(callback) if self.verbose else callback
         try:
             advice = self._run_pilots(fitting, recipe, config, rows, held_out)
             training, validation = self._split(recipe, rows, held_out, rng)
@@ -376,7 +377,7 @@ class TSKRegressor(PartialFitMixin, MultiOutputMixin, RegressorMixin, BaseEstima
 
         advice = run_pilots(fit, rows, held_out, self.validation_fraction, recipe.batch_size, fitting.rng)
         if self.verbose:
-            _tell_advice(advice)
+            tell_advice(advice)
         return advice
 
     @property
@@ -392,17 +393,6 @@ class TSKRegressor(PartialFitMixin, MultiOutputMixin, RegressorMixin, BaseEstima
         if recipe.measures and self.n_iter_no_change is None:
             return rows, None
         return split_rows(rows, self.validation_fraction, rng)
-
-    def _make_callback(self, callback: Callback | None) -> Callback | None:
-        """Return what to call between blocks: progress if verbose, then the user's callback."""
-        if not self.verbose:
-            return callback
-
-        def call(progress: Progress) -> object:
-            _show(progress)
-            return callback(progress) if callback is not None else None
-
-        return call
 
     def _store(self, fitted: Fitted, target_names: list[str] | None) -> None:
         """Set the fitted attributes, in the units of the data; a stream that went on before is at its end."""
@@ -425,23 +415,3 @@ def _look_up(parameter: str, value: Any, known: dict[str, Any]) -> Any:
     if value not in known:
         raise unknown_name(parameter, value, known)
     return known[value]
-
-
-def _show(progress: Progress) -> None:
-    validation = (
-        ""
-        if np.isnan(progress.val_rmse)
-        else (f", validation {progress.val_rmse:.4g}, best {progress.best_rmse:.4g} in iteration {progress.best_iter}")
-    )
-    print(  # noqa: T201
-        f"[takagi] iteration {progress.n_iter}/{progress.max_iter}: batch RMSE {progress.train_rmse:.4g}{validation}"
-    )
-
-
-def _tell_advice(advice: Advice) -> None:
-    noise = advice.strength.l2 / L2_PER_NOISE
-    line = "; ridge regression leaves less" if advice.prefers_line else ""
-    print(  # noqa: T201
-        f"[takagi] pilot fits leave {noise:.1%} of the target's variance{line}; smoothness "
-        f"{advice.strength.smoothness / noise:g} times that"
-    )
