@@ -206,3 +206,12 @@ def test_text_among_the_numbers_of_a_text_file_is_named(tmp_path):
     source = open_source(write(tmp_path / "d", table, suffix="csv"), "y")
     with pytest.raises(DatasetError, match=r"part-0\.csv cannot be read: .*oops"):
         source.sample(10, np.random.default_rng(0))
+
+
+def test_categories_in_some_files_and_text_in_others_are_text(tmp_path):
+    table = pd.DataFrame({"fuel": ["gas", "oil"] * 10, "p": np.arange(20.0)})
+    table[:10].astype({"fuel": "category"}).to_parquet(tmp_path / "0.parquet")
+    table[10:].to_parquet(tmp_path / "1.parquet")
+    source = open_source(tmp_path, "p")
+    sample = source.sample(20, np.random.default_rng(0))
+    assert sorted(map(str, sample.block.X["fuel"])) == ["gas"] * 10 + ["oil"] * 10

@@ -113,11 +113,18 @@ class ArrowSource:
         try:
             for batch in self._read_batches(piece):
                 if len(batch):
-                    yield arrow.Table.from_batches([batch]).select(self.roles.columns)
+                    yield self._spell_out(arrow.Table.from_batches([batch]).select(self.roles.columns))
         except FileNotFoundError as error:
             raise DatasetError(f"{piece.path} was there at first and is gone now.") from error
         except (OSError, arrow.ArrowException, IndexError) as error:
             raise DatasetError(f"{piece.path} cannot be read: {str(error).splitlines()[0]}") from error
+
+    def _spell_out(self, table: Any) -> Any:
+        """Return a table with text in place of categories where other files have text."""
+        for k, field in enumerate(table.schema):
+            if hasattr(field.type, "index_type") and not hasattr(self.schema.field(field.name).type, "index_type"):
+                table = table.set_column(k, field.name, table.column(k).cast(field.type.value_type))
+        return table
 
     def _read_batches(self, piece: Piece) -> Iterator[Any]:
         if piece.group is None:

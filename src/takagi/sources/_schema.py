@@ -36,7 +36,24 @@ def check_files(dataset: Any, columns: list[str], reads_all: bool) -> Any:
         schemas.append(schema)
     if not schemas:
         raise DatasetError("The dataset has no files.")
-    return arrow.unify_schemas([dataset.schema, *schemas], promote_options="permissive")
+    return _unify(arrow, [dataset.schema, *schemas])
+
+
+def _unify(arrow: Any, schemas: list[Any]) -> Any:
+    """Return the schema of all files; where only some have categories, they are text."""
+    for candidates in (schemas, [_spell_out(schema) for schema in schemas]):
+        try:
+            return arrow.unify_schemas(candidates, promote_options="permissive")
+        except (TypeError, ValueError) as error:  # pyarrow's errors are either
+            reason = str(error).splitlines()[0]
+    raise DatasetError(f"The files do not go together: {reason}")
+
+
+def _spell_out(schema: Any) -> Any:
+    for place, field in enumerate(schema):
+        if hasattr(field.type, "index_type"):  # a dictionary
+            schema = schema.set(place, field.with_type(field.type.value_type))
+    return schema
 
 
 def list_fragments(dataset: Any) -> list[Any]:
