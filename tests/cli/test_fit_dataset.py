@@ -143,3 +143,13 @@ def test_files_that_differ_are_named(call, parts):
     code, _, err = call("fit", "parquet", *TARGET, "-o", "m.takagi")
     assert code == 1
     assert "part-2.parquet has no column 'power'" in " ".join(err.split())
+
+
+def test_no_rows_held_out_of_a_large_dataset_means_no_score(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    for k in range(2):
+        pd.DataFrame({"a": rng.normal(size=30_000), "p": np.arange(30_000.0)}).to_parquet(f"part-{k}.parquet")
+    words = ("--target", "p", "-o", "m.takagi", "--rules", 2, "--iterations", 20, "--test-fraction", 0)
+    code, out, _ = call("fit", "part-*.parquet", *words)
+    assert (code, "RMSE" in out, (tmp_path / "m.takagi").exists()) == (0, False, True)

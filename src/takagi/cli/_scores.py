@@ -31,7 +31,9 @@ def score_settings(data: TrainingTable, training: IntArray, test: IntArray, sett
 
 
 def score_model(model: Pipeline, data: TrainingTable, training: IntArray, test: IntArray) -> list[Score]:
-    """Print and return the errors of a model on the test rows, beside those of simple rivals."""
+    """Print and return the errors of a model on the test rows, beside those of simple rivals; nothing without rows."""
+    if not len(test):
+        return []
     scores = _score_rivals(model, data.take(training), data.take(test))
     table = make_table(f"Test on {count(len(test), 'row')} held out", ">RMSE", ">R2")
     for one, error in zip(scores, write_errors([one.rmse for one in scores]), strict=True):
