@@ -172,3 +172,20 @@ def test_heavy_rows_count_more():
     noise = np.random.default_rng(0).normal(size=(1200, 2))
     weight = np.where(y > 0, 9.0, 1.0)
     assert feed(small(), noise, y, weight=weight).predict(noise).mean() == pytest.approx(0.9, abs=0.03)
+
+
+def test_parameters_are_checked_in_every_call():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    model = TSKRegressor(n_rules=2, random_state=0).partial_fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="The 'batch_size' parameter"):
+        model.set_params(batch_size=0).partial_fit(X, X[:, 0])
+
+
+def test_a_row_that_comes_all_the_time_trains():
+    rng = np.random.default_rng(0)
+    for seed in range(6):
+        model = TSKRegressor(n_rules=4, random_state=seed)
+        for _ in range(4):
+            X = np.r_[rng.normal(size=(1000, 2)), np.zeros((1000, 2))]
+            model.partial_fit(X, np.r_[X[:1000, 0], np.full(1000, 5.0)])
+        assert not (model._stream.seen.reservoir.X == 0).all(axis=1).any()

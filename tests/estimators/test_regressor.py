@@ -509,3 +509,12 @@ def test_columns_of_one_name_are_refused():
     X = pd.DataFrame(np.eye(5, 2), columns=["a", "a"])
     with pytest.raises(ValueError, match="several columns named 'a'"):
         quick().fit(X, np.arange(5.0))
+
+
+@pytest.mark.parametrize("settings", [{}, {"n_rules": 8}])
+def test_a_row_that_is_half_of_the_table_is_learned(settings):
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(size=(3000, 2)), np.zeros((3000, 2))]
+    y = np.r_[X[:3000, 0], np.full(3000, 5.0)]
+    model = TSKRegressor(max_iter=1500, random_state=1, **settings).fit(X, y)
+    assert model.predict([[0.0, 0.0]])[0] == pytest.approx(5.0, abs=0.3)

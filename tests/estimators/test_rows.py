@@ -10,6 +10,7 @@ from takagi.estimators._rows import (
     measure_units,
     merge_equal_rows,
     split_rows,
+    spread_weights,
 )
 
 
@@ -88,3 +89,22 @@ def test_standardize_says_what_is_scaled(standardize, scaled):
     assert np.allclose(result.X.std(axis=0), 1.0) == scaled[0]
     assert np.allclose(result.y.std(axis=0), 1.0) == scaled[1]
     np.testing.assert_allclose(result.y.mean(axis=0), 0.0, atol=1e-12)
+
+
+def test_heavy_rows_become_several_of_the_same_total_weight():
+    rows = Rows(np.arange(21.0)[:, None], np.zeros((21, 1)), np.r_[np.ones(20), 380.0])
+    spread = spread_weights(rows)
+    assert spread.weight.sum() == pytest.approx(400.0)
+    assert spread.weight.max() <= 8 * rows.weight.mean()
+    assert (spread.X == 20.0).sum() == 3
+    light = rows.take(np.arange(20))
+    assert spread_weights(light) is light
+
+
+def test_heavy_rows_train_and_validate():
+    rows = Rows(np.arange(101.0)[:, None], np.zeros((101, 1)), np.r_[np.ones(100), 5000.0])
+    for seed in range(5):
+        training, validation = split_rows(rows, 0.15, np.random.default_rng(seed))
+        assert 100.0 in training.X
+        assert 100.0 in validation.X
+        assert len(training.X) + len(validation.X) == 102

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from takagi._typing import FloatArray
 from takagi.estimators._pilots import fit_line
-from takagi.estimators._rows import Rows, Units, measure_units
+from takagi.estimators._rows import Rows, Units, measure_units, spread_weights
 from takagi.estimators._warm_start import close_sets, enter_units, reopen_sets
 from takagi.initializers import Initializer, count_distinct
 from takagi.profile import measure_profile
@@ -110,7 +110,7 @@ class Fitting:
         """Fit rules to rows; validation rows choose the iterate, without them it is the last one."""
         training = training._replace(weight=training.weight / training.weight.mean())
         units = measure_units(training, self.standardize)
-        scaled = units.standardize(training)
+        scaled = spread_weights(units.standardize(training))
         held_out = None if validation is None else units.standardize(validation)
         start = self.initialize(scaled, n_rules) if self.start is None else enter_units(self.start, units)
         result = train(

@@ -64,6 +64,7 @@ class PartialFitMixin:
         >>> bool(model.score(X, X[:, 0] * X[:, 1]) > 0.9)
         True
         """
+        self._validate_params()  # type: ignore[attr-defined]  # scikit-learn does so in the first call only
         self._feed_block(X, y, sample_weight, Horizon())
         return self
 

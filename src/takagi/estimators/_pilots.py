@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.linear_model import Ridge, RidgeCV
 
 from takagi._typing import FloatArray
-from takagi.estimators._rows import MAX_VALIDATION_ROWS, Rows, measure_columns
+from takagi.estimators._rows import MAX_VALIDATION_ROWS, Rows, draw_order, measure_columns
 from takagi.rulebase import RuleBase
 
 MANY_FEATURES = 24  # beyond which penalties grow, and a straight line has the benefit of the doubt
@@ -27,7 +27,7 @@ _MAX_RULES = (16, 32)  # of the pilots that measure the noise, and of those that
 _LEAST_NOISE = 1e-8
 _HUGE = 1e100  # an error that is as good as infinite
 _ALPHAS = np.logspace(-2, 5, 22)
-_MAX_LINE_ROWS = 20_000
+_MAX_LINE_CELLS = 2 * 10**7
 
 
 class Strength(NamedTuple):
@@ -84,7 +84,7 @@ def fit_line(rows: Rows) -> RuleBase:
     """Return ridge regression, its penalty chosen by leave-one-out, as one rule without conditions."""
     mean, scale = measure_columns(rows.X, rows.weight)
     y_mean, y_scale = measure_columns(rows.y, rows.weight)
-    sample = slice(None, None, -(-len(rows.X) // _MAX_LINE_ROWS))
+    sample = slice(None, None, -(-rows.X.size // _MAX_LINE_CELLS))
     ridge = RidgeCV(_ALPHAS) if len(rows.X) > 2 else Ridge()  # two rows cannot choose
     ridge.fit(((rows.X - mean) / scale)[sample], ((rows.y - y_mean) / y_scale)[sample], rows.weight[sample])
     coef, intercept = np.reshape(ridge.coef_, (rows.y.shape[1], -1)), np.reshape(ridge.intercept_, -1)
@@ -136,12 +136,13 @@ def _strength(noise: float, factor: float) -> Strength:
 
 def _split(rows: Rows, fraction: float, rng: np.random.Generator) -> Iterator[tuple[Rows, Rows]]:
     """Yield parts to train on and to validate on, until enough rows have been validated on; one row serves as both."""
-    n_rows = len(rows.X)
+    order, heavy = draw_order(rows, rng)
+    n_rows = len(order)
     if n_rows == 1:
         yield rows, rows
         return
     n_val = int(np.clip(round(fraction * n_rows), 1, min(MAX_VALIDATION_ROWS, n_rows - 1)))
-    order = rng.permutation(n_rows)
     for start in range(0, min(_ENOUGH_ROWS, n_rows - n_val + 1), n_val):
         chosen = order[start : start + n_val]
-        yield rows.take(np.setdiff1d(order, chosen)), rows.take(chosen)
+        training = np.setdiff1d(np.r_[order, heavy], chosen)
+        yield rows.take(training), rows.take(np.r_[chosen, heavy])

@@ -8,6 +8,7 @@ from takagi import kernels
 from takagi._typing import BoolArray, FloatArray, IntArray
 
 MAX_VALIDATION_ROWS = 2_000
+HEAVY = 8.0  # times the mean weight
 
 
 class Rows(NamedTuple):
@@ -68,13 +69,32 @@ def _differ_from_previous(values: FloatArray) -> BoolArray:
     return (values[1:] != values[:-1]).any(axis=1)
 
 
+def spread_weights(rows: Rows) -> Rows:
+    """Return rows of which heavy ones have become several of the same total weight.
+
+    A batch has rows, not weight: one that stands for half of the table would be drawn as seldom as any other.
+    """
+    n_parts = np.maximum(1, np.ceil(rows.weight / (HEAVY * rows.weight.mean()))).astype(np.intp)
+    if n_parts.max() == 1:
+        return rows
+    parts = rows.take(np.repeat(np.arange(len(n_parts)), n_parts))
+    return parts._replace(weight=parts.weight / np.repeat(n_parts, n_parts))
+
+
+def draw_order(rows: Rows, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """Return a random order of the rows, and those of them that are too heavy to be held out: they do both."""
+    order = rng.permutation(len(rows.X))
+    is_heavy = rows.weight[order] > HEAVY * rows.weight.mean()
+    return order[~is_heavy], order[is_heavy]
+
+
 def split_rows(rows: Rows, fraction: float, rng: np.random.Generator) -> tuple[Rows, Rows]:
     """Return rows to train on and rows to validate on, at least one of each (one row serves as both)."""
-    n_rows = len(rows.X)
-    n_val = int(np.clip(round(fraction * n_rows), 1, MAX_VALIDATION_ROWS))
-    order = rng.permutation(n_rows)
-    n_val = min(n_val, n_rows - 1)
-    return rows.take(order[n_val:]), rows.take(order[:n_val] if n_val else order)
+    order, heavy = draw_order(rows, rng)
+    n_val = int(np.clip(round(fraction * len(order)), 1, MAX_VALIDATION_ROWS))
+    n_val = min(n_val, len(order) - (0 if len(heavy) else 1))
+    held_out = np.r_[order[:n_val] if n_val else order, heavy]
+    return rows.take(np.r_[order[n_val:], heavy]), rows.take(held_out)
 
 
 def measure_columns(columns: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:

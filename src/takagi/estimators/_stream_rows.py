@@ -13,6 +13,7 @@ from takagi._typing import BoolArray, FloatArray
 from takagi.estimators._rows import MAX_VALIDATION_ROWS, Rows, Units, choose_scale, is_constant, measure_spread
 
 _PROFILE_ROWS = 500
+_FREQUENT_COUNT, _FREQUENT_PART = 8, 0.005  # copies of a row in a block, from which on it trains in any case
 
 
 class Moments(NamedTuple):
@@ -102,11 +103,14 @@ class Seen:
     def _share_out(self, rows: Rows, rng: np.random.Generator) -> "Seen":
         """Put rows into the reservoir or, at random, behind those that wait to train."""
         keys = hash_rows(rows, self.seed)
-        may_validate = keys < np.uint64(self.fraction * 2.0**64)
+        frequent = _find_frequent(keys)
+        may_validate = (keys < np.uint64(self.fraction * 2.0**64)) & ~np.isin(keys, frequent)
         training, reservoir = rows.take(np.flatnonzero(~may_validate)), self.reservoir
+        if len(frequent) and len(reservoir.X):
+            reservoir = reservoir.take(np.flatnonzero(~np.isin(hash_rows(reservoir, self.seed), frequent)))
         if may_validate.any():
             reservoir, thrown_out = _keep_smallest(
-                stack_rows(self.reservoir, rows.take(np.flatnonzero(may_validate))), self.seed
+                stack_rows(reservoir, rows.take(np.flatnonzero(may_validate))), self.seed
             )
             training = stack_rows(training, thrown_out)
         training = training.take(rng.permutation(len(training.X)))
@@ -151,6 +155,12 @@ class Seen:
         if not isinstance(standardize, str) and standardize:
             y_scale = self.y.scale
         return Units(x_mean, x_scale, self.y.mean, y_scale)
+
+
+def _find_frequent(keys: np.ndarray) -> np.ndarray:
+    """Return the hashes of rows that make up so much of a block that it would be a loss if they did not train."""
+    distinct, counts = np.unique(keys, return_counts=True)
+    return distinct[(counts > _FREQUENT_COUNT) & (counts > _FREQUENT_PART * len(keys))]
 
 
 def _keep_smallest(rows: Rows, seed: int) -> tuple[Rows, Rows]:
