@@ -10,7 +10,7 @@ from takagi.training import TrainConfig
 
 _ROWS_PER_RULE = 8
 _FEWEST_RULES, _MOST_RULES = 8, 128
-_ROWS_FOR_MOST = 1_000
+_ROWS_FOR_MOST = 1_000  # more than these
 _MOST_SETS = 3_200  # rules times features
 _MANY_ROWS = 2_000  # from which on batches are larger
 _DROPRULE = {"keep_prob": 0.8, "l2": 0.05, "smoothness": 0.0, "batch_size": 64}  # for a given number of rules
@@ -78,7 +78,7 @@ def choose_recipe(
 
 def count_rules(n_rows: int, n_features: int) -> int:
     """Return the power of two nearest to an eighth of the rows, from 8 to 64 and then 128, fewer for many features."""
-    largest = _MOST_RULES if n_rows >= _ROWS_FOR_MOST else _MOST_RULES // 2
+    largest = _MOST_RULES if n_rows > _ROWS_FOR_MOST else _MOST_RULES // 2
     wanted = round(np.log2(np.clip(n_rows / _ROWS_PER_RULE, _FEWEST_RULES, largest)))
     most = int(np.log2(np.clip(_MOST_SETS / n_features, _FEWEST_RULES / 2, _MOST_RULES)))
     return min(2**wanted, 2**most, n_rows)

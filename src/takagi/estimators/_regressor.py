@@ -53,7 +53,7 @@ class TSKRegressor(PartialFitMixin, MultiOutputMixin, RegressorMixin, BaseEstima
     ----------
     n_rules : int or "auto", default="auto"
         Number of rules, the paper's R. "auto" takes the power of two nearest to an eighth of the rows, from 8 to 64,
-        128 from 1,000 rows on, fewer for more than 25 features, and one where ridge regression beats the pilot fits.
+        128 above 1,000 rows, fewer for more than 25 features, and one where ridge regression beats the pilot fits.
     init : {"fcm", "kmeans", "random", "grid"} or initialiser, default="fcm"
         How the rules start; an object of `takagi.initializers` to set its options.
     projection : {None, "antecedent", "shared", "separate"}, default=None
