@@ -20,14 +20,17 @@ _SIZES = (1.0, 1.0, 0.5, 0.5)  # of the teachers, in rules of the student
 _FEWEST_RULES = 4  # of a teacher
 _N_BETWEEN = 8_000  # points between rows
 _N_NEIGHBORS = 6
-_PART = 0.1  # of the penalties and
-_SHORTER = 2  # fraction of the iterations that are left to the student, whose labels have no noise
+_PENALTY_PART = 0.1  # of a teacher's penalties is left to the student, whose labels have no noise
+_SHORTER = 2  # times fewer iterations of the student
 
 
 def run_taught(fitting: Fitting, rows: Rows, n_rules: int, config: TrainConfig, callback: Callback | None) -> Fitted:
     """Return the first teacher with the rules of the student; Ctrl-C and the callback end with its own rules."""
     lesson = replace(
-        config, l2=_PART * config.l2, smoothness=_PART * config.smoothness, max_iter=max(1, config.max_iter // _SHORTER)
+        config,
+        l2=_PENALTY_PART * config.l2,
+        smoothness=_PENALTY_PART * config.smoothness,
+        max_iter=max(1, config.max_iter // _SHORTER),
     )
     total = len(_SIZES) * config.max_iter + lesson.max_iter
     sizes = [max(min(_FEWEST_RULES, n_rules), int(n_rules * size)) for size in _SIZES]

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from takagi._typing import FloatArray
 from takagi.estimators._pilots import fit_line
 from takagi.estimators._rows import Rows, Units, measure_units, spread_weights
-from takagi.estimators._warm_start import close_sets, enter_units, reopen_sets
+from takagi.estimators._warm_start import close_sets, enter_units, no_units, reopen_sets
 from takagi.initializers import Initializer, count_distinct
 from takagi.profile import measure_profile
 from takagi.rulebase import RuleBase
@@ -165,9 +165,8 @@ def take_line(training: Rows, config: TrainConfig) -> Fitted:
     training = training._replace(weight=training.weight / training.weight.mean())
     line = fit_line(training)
     history = {"train_rmse": np.empty(0), "val_rmse": np.empty(0)}
-    n_features, n_outputs = training.X.shape[1], training.y.shape[1]
-    no_units = Units(np.zeros(n_features), np.ones(n_features), np.zeros(n_outputs), np.ones(n_outputs))
-    return Fitted(TrainResult(line, 0, history, "line", np.nan), line, no_units, training, config)
+    units = no_units(line.n_features, line.n_outputs)
+    return Fitted(TrainResult(line, 0, history, "line", np.nan), line, units, training, config)
 
 
 def keep_start_if_better(fitted: Fitted) -> Fitted:

@@ -36,7 +36,6 @@ from takagi.rulebase import RuleBase
 from takagi.training import Callback, TrainConfig
 
 _PROJECTIONS = ("antecedent", "shared", "separate")
-_SCHEDULES = ("constant", "cosine")
 _AUTO = StrOptions({"auto"})
 
 
@@ -326,9 +325,8 @@ class TSKRegressor(PartialFitMixin, MultiOutputMixin, RegressorMixin, BaseEstima
 
     def _resolve_names(self) -> tuple[Initializer, TrainConfig]:
         """Return the objects that the parameters name, or an error with the nearest name."""
-        for name, known in (("projection", _PROJECTIONS), ("schedule", _SCHEDULES)):
-            if getattr(self, name) is not None and getattr(self, name) not in known:
-                raise unknown_name(name, getattr(self, name), known)
+        if self.projection is not None and self.projection not in _PROJECTIONS:
+            raise unknown_name("projection", self.projection, _PROJECTIONS)
         for name, word in (("n_projections", "log2"), ("standardize", "inputs")):
             if isinstance(getattr(self, name), str) and getattr(self, name) != word:
                 raise unknown_name(name, getattr(self, name), [word])
