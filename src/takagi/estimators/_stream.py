@@ -19,7 +19,8 @@ from takagi.rulebase import RuleBase
 from takagi.training import Run, TrainConfig, announce_compilation
 
 _ROWS_PER_RULE = 8  # that are waited for before the first rules are made
-_ROWS_FOR_AUTO = 1_000  # the same where the number of rules is open; more would not make more rules
+_ROWS_FOR_AUTO = 1_000  # the same where the number of rules is open
+_ASSUMED_ROWS = 1_999  # of a stream of unknown length: enough for the most rules, few enough for small batches
 _ITERATIONS_PER_BLOCK = 32  # between two validations, which cost as much
 _MAX_WAITING = 10_000  # rows: for different ones before the first rules, and what is left of a block after Ctrl-C
 _CALLER = 6  # levels up to who called partial_fit
@@ -67,7 +68,7 @@ class Plan:
 
     def choose_recipe(self, n_features: int) -> Recipe:
         """Return the sizes; batches are small if the length is not known, since iterations are what a pass lacks."""
-        return choose_recipe(*self.wishes, n_rows=self.horizon.n_rows or _ROWS_FOR_AUTO, n_features=n_features)
+        return choose_recipe(*self.wishes, n_rows=self.horizon.n_rows or _ASSUMED_ROWS, n_features=n_features)
 
     def count_needed(self, batch_size: int) -> int:
         """Return the number of rows to wait for before the first rules are made: a batch or more."""
