@@ -1,6 +1,6 @@
 """A model opened: the rule base inside an estimator or a pipeline, and how the user's table becomes its matrix."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -104,12 +104,49 @@ class OpenModel:
         return int(output)
 
 
+@dataclass(frozen=True)
+class OpenCommittee:
+    """The members of a committee, which predicts their mean, and its memory; any other model is its only member.
+
+    Parameters
+    ----------
+    members : tuple of OpenModel
+        The members.
+    recall : callable or None
+        Takes encoded rows to what the memory adds to the mean and to how many rows it finds that are like them, both
+        of shape (n_rows, n_outputs).
+    """
+
+    members: tuple[OpenModel, ...]
+    recall: Callable[[FloatArray], tuple[FloatArray, FloatArray]] | None = None
+
+    @property
+    def first(self) -> OpenModel:
+        """The first member; all have the same columns and outputs."""
+        return self.members[0]
+
+    def predict_mean(self, rows: FloatArray) -> FloatArray:
+        """Return the mean prediction of the members for encoded rows, of shape (n_rows, n_outputs)."""
+        return np.mean([member.rules.predict(rows).reshape(len(rows), -1) for member in self.members], axis=0)
+
+    def predict(self, rows: FloatArray) -> FloatArray:
+        """Return the prediction for encoded rows, of shape (n_rows, n_outputs)."""
+        mean = self.predict_mean(rows)
+        return mean if self.recall is None else mean + self.recall(rows)[0]
+
+    def average_row(self) -> FloatArray | None:
+        """Return the average of the training rows, encoded; None if the rules have seen none."""
+        profiles = [member.rules.profile for member in self.members]
+        means = [profile.mean for profile in profiles if profile is not None]
+        return np.mean(means, axis=0) if means else None
+
+
 def open_model(model: Any) -> OpenModel:
     """Open a fitted `TSKRegressor`, a `Pipeline` that ends in one, a search over either, or a `RuleBase`.
 
-    A committee has no single rule base and is refused; `open_members` takes it.
+    A committee has no single rule base and is refused; `open_committee` takes it.
     """
-    members = open_members(model)
+    members = open_committee(model).members
     if len(members) > 1:
         is_pipeline = hasattr(getattr(model, "best_estimator_", model), "steps")
         member = "Pipeline([*model.steps[:-1], ('member', model[-1].estimators_[0])])"
@@ -120,10 +157,10 @@ def open_model(model: Any) -> OpenModel:
     return members[0]
 
 
-def open_members(model: Any) -> tuple[OpenModel, ...]:
-    """Open the members of a committee, which predicts their mean; any other model is its only member."""
+def open_committee(model: Any) -> OpenCommittee:
+    """Open a committee, or any other model as its only member."""
     if isinstance(model, RuleBase):
-        return (OpenModel(model, _plain_columns(model), model.check_rows),)
+        return OpenCommittee((OpenModel(model, _plain_columns(model), model.check_rows),))
     model = getattr(model, "best_estimator_", model)
     steps = [step for _, step in getattr(model, "steps", [("", model)]) if step not in (None, "passthrough")]
     regressor: Any = steps.pop() if steps else None
@@ -135,28 +172,28 @@ def open_members(model: Any) -> tuple[OpenModel, ...]:
     members = getattr(regressor, "estimators_", [regressor])
     if not all(hasattr(member, "rule_base_") for member in members):
         raise NotFittedError(f"This {type(regressor).__name__} is not fitted yet; call fit first.")
-    return tuple(_open(list(steps), member) for member in members)
+    n_others = max((i for i, step in enumerate(steps, 1) if not _is_affine(step)), default=0)
+    others, scalers = steps[:n_others], steps[n_others:]
+    opened = tuple(_open(others, scalers, member) for member in members)
+    memory = getattr(regressor, "memory_", None)
+    if memory is None:
+        return OpenCommittee(opened)
+
+    def recall(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+        for scaler in scalers:
+            shift, scale = _read_scaler(scaler, rows.shape[1])
+            rows = (rows - shift) / scale
+        return memory.recall(rows)
+
+    return OpenCommittee(opened, recall)
 
 
-def predict_mean(members: Sequence[OpenModel], rows: FloatArray) -> FloatArray:
-    """Return the mean prediction of members for encoded rows, of shape (n_rows, n_outputs)."""
-    return np.mean([member.rules.predict(rows).reshape(len(rows), -1) for member in members], axis=0)
-
-
-def average_row(members: Sequence[OpenModel]) -> FloatArray | None:
-    """Return the average of the training rows, encoded; None if the rules have seen none."""
-    profiles = [member.rules.profile for member in members]
-    means = [profile.mean for profile in profiles if profile is not None]
-    return np.mean(means, axis=0) if means else None
-
-
-def _open(steps: list[Any], regressor: Any) -> OpenModel:
-    """Open a regressor behind the other steps of a pipeline."""
+def _open(steps: list[Any], scalers: list[Any], regressor: Any) -> OpenModel:
+    """Open a regressor behind the other steps of a pipeline, the last of which may be scalers."""
     rules = regressor.rule_base_
-    checker = regressor
-    while steps and _is_affine(steps[-1]):
-        checker = steps.pop()
-        rules = _fold(checker, rules)
+    checker = scalers[0] if scalers else regressor
+    for scaler in reversed(scalers):
+        rules = _fold(scaler, rules)
     if not steps:
         names = getattr(checker, "feature_names_in_", None)
         rules = rules if names is None else rules.rename(names)
@@ -205,12 +242,17 @@ def _is_affine(step: Any) -> bool:
 
 def _fold(scaler: Any, rules: RuleBase) -> RuleBase:
     """Return rules about what goes into a scaler, given rules about what comes out."""
+    shift, scale = _read_scaler(scaler, rules.n_features)
+    return rules.rescale(shift, scale, np.zeros(rules.n_outputs), np.ones(rules.n_outputs))
+
+
+def _read_scaler(scaler: Any, n_features: int) -> tuple[FloatArray, FloatArray]:
+    """Return what a scaler takes away from each column, and what it divides it by then."""
     if isinstance(scaler, MinMaxScaler):
         shift, scale = -scaler.min_ / scaler.scale_, 1 / scaler.scale_
     else:
         shift = next((s for s in map(scaler.__dict__.get, ("mean_", "center_")) if s is not None), 0.0)
         scale = scaler.scale_ if scaler.scale_ is not None else 1.0
-    shift, scale = (np.broadcast_to(values, rules.n_features) for values in (shift, scale))
     if isinstance(scaler, StandardScaler) and not scaler.with_mean:
-        shift = np.zeros(rules.n_features)
-    return rules.rescale(shift, scale, np.zeros(rules.n_outputs), np.ones(rules.n_outputs))
+        shift = 0.0
+    return np.broadcast_to(shift, n_features), np.broadcast_to(scale, n_features)

@@ -19,7 +19,7 @@ SMALL = TSKRegressor(n_rules=3, max_iter=200)
 
 
 def committee(n_members=4, estimator=SMALL, **params):
-    return TSKCommittee(n_members, estimator, **{"random_state": 0} | params)
+    return TSKCommittee(n_members, estimator, **{"random_state": 0, "remember": False} | params)
 
 
 @pytest.fixture(scope="module")

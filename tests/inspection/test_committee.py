@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -229,3 +231,50 @@ def test_the_advice_for_a_pipeline_works(piped):
 def test_a_committee_that_is_not_fitted_says_so():
     with pytest.raises(ValueError, match="This TSKCommittee is not fitted yet"):
         export_text(TSKCommittee())
+
+
+# -- what is remembered ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def remembering():
+    """Return a pipeline with a memory, and rows that it has not seen; the target has a level of its own on each day."""
+    rng = np.random.default_rng(0)
+    day = rng.integers(30, size=500)
+    X = pd.DataFrame({"day": day, "wind": rng.normal(size=500), "road": rng.choice(["main", "side"], 500)})
+    y = 5 * np.random.default_rng(9).normal(size=30)[day] + X["wind"] + 0.3 * rng.normal(size=500)
+    model = make_pipeline(TableEncoder(), StandardScaler(), COMMITTEE).fit(X[:400], y[:400].rename("dust"))
+    return model, X[400:], y[400:]
+
+
+def test_similar_rows_are_a_contribution(remembering):
+    model, X, _ = remembering
+    explained = explain_local(model, X)
+    memory, scaled = model[-1].memory_, model[:-1].transform(X)
+    assert explained.columns == ("day", "wind", "road", "similar rows")
+    np.testing.assert_allclose(explained.prediction[:, 0], model.predict(X))
+    np.testing.assert_allclose(explained.base + explained.contributions.sum(axis=2), explained.prediction)
+    np.testing.assert_allclose(explained.by_condition[:, :, -1], memory.correct(scaled), rtol=1e-9, atol=1e-12)
+    assert (explained.by_consequent[:, :, -1] == 0).all()
+    mean = explained.prediction[:, 0] - explained.contributions[:, 0, -1]
+    np.testing.assert_allclose(explained.member_predictions[:, :, 0].mean(axis=1), mean)
+
+
+def test_the_text_and_the_plot_name_similar_rows_and_their_number(remembering):
+    model, X, _ = remembering
+    explained = explain_local(model, X)[3]
+    number = model[-1].memory_.recall(model[:-1].transform(X.iloc[[3]]))[1][0, 0]
+    found = re.search(r"similar rows +([\d.]+) ", str(explained))
+    assert float(found[1]) == pytest.approx(number, rel=1e-3)
+    display = explained.plot()
+    assert any("similar rows" in label.get_text() for label in display.axes_[0].get_yticklabels())
+
+
+def test_the_importance_of_similar_rows_is_what_is_lost_without(remembering):
+    model, X, y = remembering
+    table = feature_importance(model, X, y, random_state=0).set_index("feature")
+    plain = np.mean([take_member(model, i).predict(X) for i in range(3)], axis=0)
+    errors = [np.sqrt(np.mean((prediction - y) ** 2)) for prediction in (plain, model.predict(X))]
+    assert table["permutation"]["similar rows"] == pytest.approx(errors[0] - errors[1])
+    assert table["permutation"]["day"] > table["permutation"]["road"]
+    assert table["overall"]["similar rows"] == pytest.approx(np.abs(model.predict(X) - plain).mean())

@@ -15,11 +15,24 @@ from takagi.persistence._schema import Node
 from takagi.table import TableEncoder
 
 NAMED = pd.DataFrame(X, columns=["speed", "load"])
+
+
+def remembering():
+    """Return a committee that remembers rows of one of two targets, on whose sign nothing but a memory can hit."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(20, size=300), rng.normal(size=300)])
+    Y = np.column_stack([rng.normal(size=300), np.random.default_rng(1).normal(size=20)[X[:, 0].astype(int)]])
+    model = TSKCommittee(2, small(), random_state=0).fit(X, Y)
+    assert np.isinf(model.memory_.damping).tolist() == [[True, False], [True, False]]
+    return model
+
+
 COMMITTEES = {
     "plain": lambda: TSKCommittee(3, small(), random_state=1).fit(X, Y),
     "names": lambda: TSKCommittee(2, small(optimizer=Adam())).fit(NAMED, pd.Series(Y, name="wear")),
     "two targets": lambda: TSKCommittee(3, small(), n_jobs=2).fit(X, np.column_stack([Y, -Y])),
     "default members": lambda: TSKCommittee(2, TSKRegressor(max_iter=20), random_state=0).fit(X, Y),
+    "a memory": lambda: remembering(),
     "lines": lambda: TSKCommittee(2, TSKRegressor(max_iter=20), random_state=0).fit(X, X[:, 0] - X[:, 1]),
 }
 
@@ -40,6 +53,7 @@ def test_a_loaded_committee_is_the_saved_one(make, saved_and_loaded):
     rows = NAMED if hasattr(model, "feature_names_in_") else X
     assert repr(loaded) == repr(model)
     np.testing.assert_array_equal(loaded.predict(rows), model.predict(rows))
+    assert (loaded.memory_ is None) == (model.memory_ is None)
     np.testing.assert_array_equal(loaded.oof_prediction_, model.oof_prediction_)
     np.testing.assert_array_equal(loaded.oof_rmse_, model.oof_rmse_)
     for kept, member in zip(loaded.estimators_, model.estimators_, strict=True):
@@ -88,6 +102,24 @@ EDITS = {
     "predictions": (lambda d: d.update(oof_prediction=[]), r"model.oof_prediction must be a list for 1 output\(s\)"),
     "missing": (lambda d: d.pop("oof_rmse"), "model lacks the field 'oof_rmse'"),
 }
+
+
+MEMORY_EDITS = {
+    "rows": (lambda m: m["rows"].pop(), r"model.memory.rows must be an array of shape \(2, 300\)"),
+    "errors": (lambda m: m["errors"][0].pop(), "model.memory.errors must have lists of equal lengths"),
+    "widths": (lambda m: m["widths"][0][1].__setitem__(0, 0.0), "model.memory.widths must be numbers above 0"),
+    "damping": (lambda m: m["damping"].pop(), r"model.memory.damping must be an array of shape \(2, 2\)"),
+    "text": (lambda m: m["weight"].__setitem__(3, "a"), r"model.memory.weight\[3\] must be a finite number"),
+    "missing": (lambda m: m.pop("weight"), "model.memory lacks the field 'weight'"),
+}
+
+
+@pytest.mark.parametrize(("edit", "message"), MEMORY_EDITS.values(), ids=MEMORY_EDITS)
+def test_an_edited_memory_is_refused(edit, message):
+    edited = json.loads(json.dumps(encode_model(remembering())))
+    edit(edited["memory"])
+    with pytest.raises(ModelFileError, match=message):
+        decode_model(Node(edited, "model"))
 
 
 @pytest.mark.parametrize(("edit", "message"), EDITS.values(), ids=EDITS)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from takagi._model import OpenModel, open_members
+from takagi._model import OpenModel, open_committee
 from takagi._wording import name_outputs
 from takagi.cli._columns import read_target
 from takagi.cli._console import Misuse, count, print_note, quote
@@ -39,7 +39,7 @@ class ModelOnDisk:
     def __init__(self, path: Path) -> None:
         self.path = check_input(path)
         self.model = load(self.path)
-        self.opened: OpenModel = open_members(self.model)[0]
+        self.opened: OpenModel = open_committee(self.model).first
 
     @property
     def columns(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""The committee: several regressors, each trained without a part of the rows, that predict their mean."""
+"""The committee: the mean of several regressors, each trained without a part of the rows, and a memory of errors."""
 
 import warnings
 from copy import deepcopy
@@ -19,6 +19,7 @@ from takagi._validation import validate_rows
 from takagi._wording import name_outputs
 from takagi.estimators._base import count_threads, read_target_names, validate_training
 from takagi.estimators._fitting import take_line
+from takagi.estimators._memory import choose_rows, learn_memory
 from takagi.estimators._regressor import TSKRegressor
 from takagi.estimators._rows import Rows, merge_equal_rows
 from takagi.training import TrainConfig
@@ -29,12 +30,16 @@ _MOST_VALIDATION_ROWS = 500  # of a fold; more would take longer than the traini
 
 
 class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEstimator):
-    """Several fuzzy regressors that predict their mean: mostly more accurate than one, and the error is estimated.
+    """Several fuzzy regressors that predict their mean: more accurate than one, and the error is estimated.
 
     The rows are split into folds. Each member trains on the rows outside its fold and keeps the iterate with the
     smallest error on the fold (on 500 rows of it, if it is larger). So every row has a member that was not trained on
     it, and the predictions of these give an estimate of the error on new rows. Where pilot fits set the penalties, they
     are run once, on all rows, for all members; where the number of rules is open, every second member has half of them.
+
+    What these predictions lack at a row is remembered, and added for rows that are like it: a rule of order zero for
+    each training row. In which features rows must be alike is learned. It finds detail that is too fine for the
+    members' rules; where it finds none, as on many small sets, nothing is remembered.
 
     Parameters
     ----------
@@ -42,6 +47,9 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         Members, and folds. Fewer, with a warning, if there are fewer different rows.
     estimator : TSKRegressor, optional
         What a member is a copy of; ``TSKRegressor()`` by default. Its `random_state` is not used.
+    remember : bool, default=True
+        Whether to remember errors at training rows if that helps. The model then holds those rows (at most 50,000);
+        without, it is the mean of its members and holds nothing but rules.
     random_state : int, RandomState instance or None, default=None
         Makes `fit` reproducible, to the bit on one machine.
     n_jobs : int, optional
@@ -55,10 +63,12 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
     estimators_ : list of TSKRegressor
         The fitted members.
     oof_prediction_ : ndarray of shape (n_rows,) or (n_rows, n_outputs)
-        Predictions for the training rows, each by the member that was not trained on it (out of fold). Rows without
-        weight train no member; theirs are the mean.
+        Predictions for the training rows, each by the member that was not trained on it (out of fold), and what is
+        remembered of other rows. Rows without weight train no member; theirs are those of `predict`.
     oof_rmse_ : float or ndarray of shape (n_outputs,)
         Root mean squared error of these predictions, an estimate of the error on new rows.
+    memory_ : Memory or None
+        The remembered rows and the widths in which rows must be alike; None if nothing is remembered.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -82,6 +92,7 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
     _parameter_constraints = {  # noqa: RUF012
         "n_members": [Interval(Integral, 2, None, closed="left")],
         "estimator": [None, HasMethods("fit")],
+        "remember": ["boolean"],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
         "verbose": ["verbose"],
@@ -92,12 +103,14 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         n_members: int = 8,
         estimator: TSKRegressor | None = None,
         *,
+        remember: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_members = n_members
         self.estimator = estimator
+        self.remember = remember
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -132,11 +145,19 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
             for place, (fold, seed) in enumerate(zip(folds, seeds, strict=True))
         )
         self._name_members(read_target_names(y))
-        self._predict_out_of_fold(given, rows, folds)
+        distinct = self._predict_out_of_fold(rows, folds)
+        self.memory_, remembered = None, choose_rows(rows.X, rng)
+        if self.remember:
+            self.memory_ = learn_memory(rows._replace(y=rows.y - distinct).take(remembered), self.n_jobs)
+        if self.memory_ is not None:
+            own = np.full(len(rows.X), -1)
+            own[remembered] = np.arange(len(remembered))
+            distinct += self.memory_.correct(rows.X, own, count_threads(self.n_jobs))
+        self._estimate_error(given, rows, distinct)
         return self
 
     def predict(self, X: Table) -> FloatArray:
-        """Predict the target of rows: the mean of what the members predict.
+        """Predict the target of rows: the mean of what the members predict, and what is remembered of such rows.
 
         Parameters
         ----------
@@ -151,8 +172,7 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
             rules = self.estimators_[0].rule_base_
             return map_rows(self.predict, X, None if self._is_single_target else rules.n_outputs, name_outputs(rules))
         rows, n_threads = validate_rows(self, X), count_threads(self.n_jobs)
-        predictions = [member.rule_base_.predict(rows, n_threads=n_threads) for member in self.estimators_]
-        return self._shape(np.mean(predictions, axis=0))
+        return self._shape(self._predict_rows(rows, n_threads))
 
     def firing_share(self, X: Table) -> FloatArray:
         """Return how much each rule of each member governs each row.
@@ -215,16 +235,26 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
             if names is not None:
                 member.feature_names_in_ = names
 
-    def _predict_out_of_fold(self, given: Rows, rows: Rows, folds: list[IntArray]) -> None:
-        distinct = np.empty_like(rows.y)
+    def _predict_rows(self, rows: FloatArray, n_threads: int = 1) -> FloatArray:
+        """Return predictions for checked rows, of shape (n_rows, n_outputs)."""
+        predictions = [member.rule_base_.predict(rows, n_threads=n_threads) for member in self.estimators_]
+        mean = np.mean(predictions, axis=0).reshape(len(rows), -1)
+        return mean if self.memory_ is None else mean + self.memory_.correct(rows, n_threads=n_threads)
+
+    def _predict_out_of_fold(self, rows: Rows, folds: list[IntArray]) -> FloatArray:
+        """Return predictions for distinct rows, each by the member that was not trained on it."""
+        prediction = np.empty_like(rows.y)
         for member, fold in zip(self.estimators_, folds, strict=True):
-            distinct[fold] = member.rule_base_.predict(rows.X[fold]).reshape(len(fold), -1)
+            prediction[fold] = member.rule_base_.predict(rows.X[fold]).reshape(len(fold), -1)
+        return prediction
+
+    def _estimate_error(self, given: Rows, rows: Rows, distinct: FloatArray) -> None:
+        """Set what is told of rows out of fold, given the predictions for the distinct ones."""
         place = _find_rows(given, rows)
         prediction = distinct[place]
         unused = place < 0
         if unused.any():
-            everyone = [member.rule_base_.predict(given.X[unused]) for member in self.estimators_]
-            prediction[unused] = np.mean(everyone, axis=0).reshape(-1, rows.y.shape[1])
+            prediction[unused] = self._predict_rows(given.X[unused])
         self.oof_prediction_ = self._shape(prediction)
         rmse = np.sqrt(np.average((given.y - prediction) ** 2, axis=0, weights=given.weight))
         self.oof_rmse_ = float(rmse[0]) if self._is_single_target else rmse

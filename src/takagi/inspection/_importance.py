@@ -1,7 +1,6 @@
 """What matters: of the rules, and of the columns."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,14 +8,15 @@ from sklearn.dummy import DummyRegressor
 from sklearn.inspection import permutation_importance
 
 from takagi._messages import need_extra
-from takagi._model import OpenModel, average_row, open_members, predict_mean
+from takagi._model import OpenCommittee, OpenModel, open_committee
 from takagi._typing import FloatArray, Table
 from takagi._validation import check_targets
-from takagi.inspection._local import attribute_mean, sum_columns
+from takagi.inspection._local import SIMILAR, attribute_mean, sum_columns
 from takagi.profile import spread_rows
 from takagi.rulebase import RuleBase
 
 _MAX_ROWS = 2_000
+_ONE = np.ones(1)
 
 
 def rule_importance(model: Any, X: Table, y: Table) -> Any:
@@ -51,34 +51,34 @@ def rule_importance(model: Any, X: Table, y: Table) -> Any:
     (['rule', 'share', 'loss'], True)
     """
     pandas = need_extra("pandas", "report")
-    members = open_members(model)
-    rows = members[0].encode(X)
-    target = check_targets(y, len(rows), members[0].rules.n_outputs)
+    committee = open_committee(model)
+    rows = committee.first.encode(X)
+    target = check_targets(y, len(rows), committee.first.rules.n_outputs)
     scale = target.std(axis=0)
     scale[scale == 0] = 1.0
     tables = []
-    for i, member in enumerate(members, 1):
+    for i, member in enumerate(committee.members, 1):
         rules = member.rules
-        loss = _measure_losses(members, rules, rows, lambda prediction: _rmse(prediction, target, scale))
+        loss = _measure_losses(committee, rules, rows, lambda prediction: _rmse(prediction, target, scale))
         share = rules.firing_share(rows).mean(axis=0)
         table = pandas.DataFrame({"rule": np.arange(1, rules.n_rules + 1), "share": share, "loss": loss})
-        if len(members) > 1:
+        if len(committee.members) > 1:
             table.insert(0, "member", i)
         tables.append(table.sort_values("share", ascending=False, kind="stable"))
     return pandas.concat(tables, ignore_index=True)
 
 
 def _measure_losses(
-    members: Sequence[OpenModel], rules: RuleBase, rows: FloatArray, measure: Callable[[FloatArray], float]
+    committee: OpenCommittee, rules: RuleBase, rows: FloatArray, measure: Callable[[FloatArray], float]
 ) -> FloatArray:
     """Return by which part the error of all members grows when each rule of one member is removed."""
-    prediction = predict_mean(members, rows)
+    prediction, n_members = committee.predict(rows), len(committee.members)
     error = measure(prediction)
-    others = prediction - rules.predict(rows).reshape(prediction.shape) / len(members)
+    others = prediction - rules.predict(rows).reshape(prediction.shape) / n_members
     loss = np.full(rules.n_rules, np.nan)
     for r in range(rules.n_rules if rules.n_rules > 1 else 0):
         without = rules.take(np.delete(np.arange(rules.n_rules), r)).predict(rows).reshape(prediction.shape)
-        loss[r] = measure(others + without / len(members)) / error - 1 if error > 0 else np.inf
+        loss[r] = measure(others + without / n_members) / error - 1 if error > 0 else np.inf
     return loss
 
 
@@ -110,7 +110,8 @@ def feature_importance(
     -------
     pandas.DataFrame
         The most important first: "feature", "conditions", "consequents", "overall" and, if there are targets,
-        "permutation", by how much the output's RMSE grows when the column is shuffled.
+        "permutation", by how much the output's RMSE grows when the column is shuffled. What a committee remembers is
+        one more, "similar rows": how much the RMSE grows without. X should then be rows that it was not fitted on.
 
     Examples
     --------
@@ -123,38 +124,56 @@ def feature_importance(
     ['bmi', 's5']
     """
     pandas = need_extra("pandas", "report")
-    members = open_members(model)
-    opened = members[0]
+    committee = open_committee(model)
+    opened = committee.first
     k = opened.find_output(output)
     rows = opened.encode(X)
     if not len(rows):
         raise ValueError("X must have at least one row, got none.")
-    center = average_row(members)
+    center = committee.average_row()
     baseline = rows.mean(axis=0) if center is None else center
-    parts = attribute_mean(members, rows[spread_rows(len(rows), _MAX_ROWS)], baseline)
+    some = rows[spread_rows(len(rows), _MAX_ROWS)]
+    parts = attribute_mean(committee.members, some, baseline)
     by_condition, by_consequent = (sum_columns(opened, part)[:, k] for part in parts)
+    names = [column.name for column in opened.columns]
+    if committee.recall is not None:
+        names.append(SIMILAR)
+        by_condition = np.column_stack([by_condition, committee.recall(some)[0][:, k]])
+        by_consequent = np.column_stack([by_consequent, np.zeros(len(some))])
     table = pandas.DataFrame(
         {
-            "feature": [column.name for column in opened.columns],
+            "feature": names,
             "conditions": np.abs(by_condition).mean(axis=0),
             "consequents": np.abs(by_consequent).mean(axis=0),
             "overall": np.abs(by_condition + by_consequent).mean(axis=0),
         }
     )
     if y is not None:
+        shuffled, scorer = _choose_scorer(model, committee, X, rows, k)
         target = check_targets(y, len(rows), opened.rules.n_outputs)[:, k]
-        predict, permuted = partial(predict_mean, members), rows
-        if opened.encoder is not None:
-            predict, permuted = model.predict, _pick(opened, X)
-        table["permutation"] = permutation_importance(
+        permutation = permutation_importance(
             DummyRegressor(),  # scikit-learn wants an estimator; the scorer asks the rules themselves
-            permuted,
+            shuffled,
             target,
-            scoring=_make_scorer(predict, k),
+            scoring=scorer,
             n_repeats=n_repeats,
             random_state=random_state,
         ).importances_mean
+        if committee.recall is not None:
+            predictions = committee.predict_mean(rows), committee.predict(rows)
+            without, with_memory = (_rmse(prediction[:, k], target, _ONE) for prediction in predictions)
+            permutation = np.r_[permutation, without - with_memory]
+        table["permutation"] = permutation
     return table.sort_values("overall", ascending=False, ignore_index=True, kind="stable")
+
+
+def _choose_scorer(
+    model: Any, committee: OpenCommittee, X: Table, rows: FloatArray, k: int
+) -> tuple[Table, Callable[[Any, Table, FloatArray], float]]:
+    """Return what to shuffle, encoded rows or the table itself, and minus the RMSE of one output for it."""
+    if committee.first.encoder is None:
+        return rows, _make_scorer(committee.predict, k)
+    return _pick(committee.first, X), _make_scorer(model.predict, k)
 
 
 def _pick(opened: OpenModel, X: Table) -> Table:
@@ -171,7 +190,7 @@ def _make_scorer(predict: Callable[[Table], FloatArray], k: int) -> Callable[[An
     """Return minus the RMSE of one output, in its units."""
 
     def score(_: Any, X: Table, target: FloatArray) -> float:
-        return -_rmse(predict(X).reshape(len(target), -1)[:, k], target, np.ones(1))
+        return -_rmse(predict(X).reshape(len(target), -1)[:, k], target, _ONE)
 
     return score
 

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from takagi._messages import need_extra
-from takagi._model import OpenModel, average_row, open_members, predict_mean
+from takagi._model import OpenCommittee, OpenModel, open_committee
 from takagi._text import format_number, format_share, format_to_step, join_terms, shorten, step_below, wrap
 from takagi._typing import FloatArray, Table
 from takagi._wording import name_outputs, name_slopes
 from takagi.inspection._attribution import Attribution, attribute
 
 _LEAST_SHARE = 0.01  # rules with less are not named in text
+SIMILAR = "similar rows"  # the name of what a committee remembers
 
 
 @dataclass(frozen=True)
@@ -25,10 +26,13 @@ class LocalExplanation:
     making other rules fire. Both are integrated along the straight line from the baseline to the row, and add up
     exactly. Printed, indexed with a row, or plotted.
 
+    What a committee remembers of training rows is one more contribution, "similar rows", whose value is how many of
+    them there are, each counted by how near it is. The base has none of it.
+
     Parameters
     ----------
     columns : tuple of str
-        Columns of the table.
+        Columns of the table, and "similar rows" if the model is a committee that remembers some.
     output_names : tuple of str
         Outputs of the model.
     feature_names : tuple of str
@@ -281,24 +285,24 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
     <BLANKLINE>
     Here progression = -46.81 + 4.46 bmi + 1.118 bp
     """
-    members = open_members(model)
-    opened = members[0]
+    committee = open_committee(model)
+    members, opened = committee.members, committee.first
     rows = opened.encode(X)
     if not len(rows):
         raise ValueError("X must have at least one row, got none.")
-    reference, description = _choose_baseline(members, baseline)
+    reference, description = _choose_baseline(committee, baseline)
     shares = [member.rules.firing_share(rows) for member in members]
     weights = [member.rules.fold_consequents().consequents for member in members]
     local = np.mean([np.einsum("nr,rom->nom", *pair) for pair in zip(shares, weights, strict=True)], axis=0)
     parts = attribute_mean(members, rows, reference)
-    return LocalExplanation(
+    explained = LocalExplanation(
         columns=tuple(column.name for column in opened.columns),
         output_names=tuple(name_outputs(opened.rules)),
         feature_names=tuple(name_slopes(opened.rules, opened.columns)),
         cells=opened.show(X),
         baseline=description,
-        base=predict_mean(members, reference[None])[0],
-        prediction=predict_mean(members, rows),
+        base=committee.predict_mean(reference[None])[0],
+        prediction=committee.predict_mean(rows),
         by_condition=sum_columns(opened, parts.by_condition),
         by_consequent=sum_columns(opened, parts.by_consequent),
         share=np.concatenate(shares, axis=1) / len(members),
@@ -307,6 +311,20 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
         slopes=local[:, :, 1:],
         row_numbers=tuple(range(len(rows))),
         member_rules=tuple(member.rules.n_rules for member in members),
+    )
+    return explained if committee.recall is None else _add_memory(explained, *committee.recall(rows))
+
+
+def _add_memory(explained: LocalExplanation, corrections: FloatArray, numbers: FloatArray) -> LocalExplanation:
+    """Add what a committee remembers of similar rows, as if it were a column: it comes by the rules that fire."""
+    nothing = np.zeros_like(corrections)
+    return replace(
+        explained,
+        columns=(*explained.columns, SIMILAR),
+        cells=[[*cells, format_number(n)] for cells, n in zip(explained.cells, numbers.mean(axis=1), strict=True)],
+        prediction=explained.prediction + corrections,
+        by_condition=np.concatenate([explained.by_condition, corrections[:, :, None]], axis=2),
+        by_consequent=np.concatenate([explained.by_consequent, nothing[:, :, None]], axis=2),
     )
 
 
@@ -321,11 +339,11 @@ def sum_columns(opened: OpenModel, values: FloatArray) -> FloatArray:
     return np.stack(sums, axis=-1)
 
 
-def _choose_baseline(members: Sequence[OpenModel], baseline: Table) -> tuple[FloatArray, str]:
+def _choose_baseline(committee: OpenCommittee, baseline: Table) -> tuple[FloatArray, str]:
     """Return the encoded baseline row and what it is."""
-    opened = members[0]
+    opened = committee.first
     if baseline is None:
-        average = average_row(members)
+        average = committee.average_row()
         if average is None:
             raise ValueError("This rule base has not seen data; give baseline, a row to compare with.")
         return average, "average row"

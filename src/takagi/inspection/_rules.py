@@ -3,7 +3,7 @@
 from typing import Any
 
 from takagi._messages import need_extra
-from takagi._model import open_members
+from takagi._model import open_committee
 from takagi._typing import Table
 from takagi._wording import describe_rules, name_outputs, read_rules
 
@@ -42,7 +42,7 @@ def export_text(model: Any, X: Table = None) -> str:
       IF bmi is high (about 30.3 +- 3.6) and bp is high (about 107 +- 12)
       THEN target = -48 + 4.51 bmi + 1.20 bp
     """
-    members = open_members(model)
+    members = open_committee(model).members
     texts = [describe_rules(opened.rules, opened.profile(X), opened.columns) for opened in members]
     if len(members) == 1:
         return texts[0]
@@ -76,7 +76,7 @@ def rule_table(model: Any, X: Table = None) -> Any:
     '-37 + 4.18 bmi + 0.63 bp'
     """
     pandas = need_extra("pandas", "report")
-    members = open_members(model)
+    members = open_committee(model).members
     names = name_outputs(members[0].rules)
     thens = ["then"] if len(names) == 1 else [f"then {name}" for name in names]
     return pandas.DataFrame(

@@ -39,6 +39,7 @@ from takagi.kernels._clustering import assign_memberships, iterate_fuzzy_cmeans 
 from takagi.kernels._keys import key_rows  # noqa: E402
 from takagi.kernels._lanes import LANES, count_blocks, from_lanes, to_lanes  # noqa: E402
 from takagi.kernels._layout import BLOCK_ROWS, Shape, sections  # noqa: E402
+from takagi.kernels._memory import blend_rows, score_widths  # noqa: E402
 from takagi.kernels._prediction import lay_dataset, make_columns, predict_rows, weighted_rmse  # noqa: E402
 from takagi.kernels._training import (  # noqa: E402
     ADABELIEF,
@@ -71,6 +72,7 @@ __all__ = [
     "Shape",
     "State",
     "assign_memberships",
+    "blend_rows",
     "count_blocks",
     "draw_batches",
     "from_lanes",
@@ -81,6 +83,7 @@ __all__ = [
     "make_columns",
     "make_work",
     "predict_rows",
+    "score_widths",
     "sections",
     "to_lanes",
     "train_block",

@@ -1,14 +1,17 @@
-"""A committee as plain JSON values and back: its parameters, its members, and its predictions out of fold."""
+"""A committee as plain JSON values and back: its parameters, members and memory, and its predictions out of fold."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from takagi.estimators import TSKCommittee, TSKRegressor
+from takagi.estimators._memory import Memory
 from takagi.persistence._schema import Node
+from takagi.rulebase import RuleBase
 
-_FIELDS = ("class", "parameters", "estimator", "members", "oof_rmse", "oof_prediction")
+_FIELDS = ("class", "parameters", "estimator", "members", "memory", "oof_rmse", "oof_prediction")
 
 
 def encode_committee(
@@ -25,6 +28,7 @@ def encode_committee(
         "parameters": encode_parameters(committee),
         "estimator": None if committee.estimator is None else encode_parameters(committee.estimator),
         "members": [encode_member(member) for member in committee.estimators_],
+        "memory": None if committee.memory_ is None else _encode_memory(committee.memory_),
         "oof_rmse": np.atleast_1d(committee.oof_rmse_).tolist(),
         "oof_prediction": committee.oof_prediction_.reshape(len(committee.oof_prediction_), -1).T.tolist(),
     }
@@ -46,6 +50,7 @@ def decode_committee(
     if any(other != first for other in others):
         parts["members"].refuse("members with the same features and outputs")
     _take_over(committee, committee.estimators_[0])
+    committee.memory_ = parts["memory"].maybe(partial(_decode_memory, rules=committee.estimators_[0].rule_base_))
     rmse, prediction = parts["oof_rmse"].array(1), parts["oof_prediction"].array(2)
     n_outputs = committee.estimators_[0].rule_base_.n_outputs
     for name, values in (("oof_rmse", rmse), ("oof_prediction", prediction)):
@@ -55,6 +60,38 @@ def decode_committee(
     committee.oof_rmse_ = float(rmse[0]) if is_single else rmse
     committee.oof_prediction_ = prediction[0] if is_single else np.ascontiguousarray(prediction.T)
     return committee
+
+
+def _encode_memory(memory: Memory) -> dict[str, Any]:
+    """Return a memory as plain values, column by column; an output of which nothing is remembered has no damping."""
+    return {
+        "rows": memory.rows.T.tolist(),
+        "weight": memory.weight.tolist(),
+        "errors": memory.errors.T.tolist(),
+        "widths": memory.widths.tolist(),
+        "damping": [[None if np.isinf(value) else value for value in row] for row in memory.damping.tolist()],
+    }
+
+
+def _decode_memory(node: Node, rules: RuleBase) -> Memory:
+    """Return a memory, every part of which has the right shape."""
+    parts = node.open(("rows", "weight", "errors", "widths", "damping"))
+    rows, weight = parts["rows"].array(2).T, parts["weight"].array(1)
+    errors, widths = parts["errors"].array(2).T, parts["widths"].array(3)
+    damping = parts["damping"].array(2, null=np.inf)
+    n_rows, n_features, n_outputs = len(weight), rules.n_features, rules.n_outputs
+    for name, array, shape in (
+        ("rows", rows.T, (n_features, n_rows)),
+        ("errors", errors.T, (n_outputs, n_rows)),
+        ("widths", widths, (2, n_outputs, n_features)),
+        ("damping", damping, (2, n_outputs)),
+    ):
+        if array.shape != shape:
+            parts[name].refuse(f"an array of shape {shape}")
+    for name, array in (("widths", widths), ("damping", damping)):
+        if not (array > 0).all():
+            parts[name].refuse("numbers above 0")
+    return Memory(np.ascontiguousarray(rows), weight, np.ascontiguousarray(errors), widths, damping)
 
 
 def _describe(member: TSKRegressor) -> tuple[Any, ...]:

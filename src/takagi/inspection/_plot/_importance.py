@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from takagi._model import open_members
+from takagi._model import open_committee
 from takagi._typing import Table
 from takagi._wording import name_outputs
 from takagi.inspection._importance import feature_importance
@@ -95,7 +95,7 @@ class ImportanceDisplay:
         -------
         ImportanceDisplay
         """
-        opened = open_members(estimator)[0]
+        opened = open_committee(estimator).first
         name = name_outputs(opened.rules)[opened.find_output(output)]
         table = feature_importance(estimator, X, y, output=output, n_repeats=n_repeats, random_state=random_state)
         return cls(table, name).plot(ax, max_features=max_features)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from takagi._messages import unknown_name
-from takagi._model import OpenModel, average_row, open_members
+from takagi._model import OpenCommittee, open_committee
 from takagi._typing import FloatArray, Table
 from takagi._wording import name_outputs
 from takagi.inspection._plot._response_panels import (
@@ -119,18 +119,18 @@ class ResponseDisplay:
         -------
         ResponseDisplay
         """
-        members = open_members(estimator)
-        opened = members[0]
+        committee = open_committee(estimator)
+        opened = committee.first
         k = opened.find_output(output)
         wanted = [features] if isinstance(features, (str, int, np.integer)) else list(features)
         if len(wanted) not in (1, 2):
             raise ValueError(f"features must be one or two columns, got {len(wanted)}.")
         rows = encode_rows(opened, X)
         sweeps = [make_sweep(opened, rows, feature, _POINTS[len(wanted)]) for feature in wanted]
-        start, others = _choose_start(members, rows, row)
+        start, others = _choose_start(committee, rows, row)
         display = cls(
             sweeps,
-            predict_sweep(members, start, sweeps, k),
+            predict_sweep(committee, start, sweeps, k),
             measure_distance(sweeps),
             output_name=name_outputs(opened.rules)[k],
             others=others if len(opened.columns) > len(sweeps) else "",
@@ -189,16 +189,16 @@ class ResponseDisplay:
             (draw_contour, draw_lines, draw_cells)[n_levels](ax, sweeps, *arrays)
 
 
-def _choose_start(members: Sequence[OpenModel], rows: FloatArray, row: int | Table) -> tuple[FloatArray, str]:
+def _choose_start(committee: OpenCommittee, rows: FloatArray, row: int | Table) -> tuple[FloatArray, str]:
     """Return the encoded row that the other columns are taken from, and what it is."""
     if row is None:
-        average = average_row(members)
+        average = committee.average_row()
         return rows.mean(axis=0) if average is None else average, "other columns at the average row"
     if isinstance(row, (int, np.integer)):
         if not 0 <= row < len(rows):
             raise ValueError(f"row must be 0 to {len(rows) - 1}, got {row}.")
         return rows[row], f"other columns as in row {row}"
-    encoded = members[0].encode(row)
+    encoded = committee.first.encode(row)
     if len(encoded) != 1:
         raise ValueError(f"row must be a row of X by its number, or a table with one row, got {len(encoded)} rows.")
     return encoded[0], "other columns as in the given row"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import KDTree
 
-from takagi._model import OpenModel, predict_mean
+from takagi._model import OpenCommittee, OpenModel
 from takagi._typing import FloatArray
 from takagi.inspection._plot._sets import choose_profile, find_used_column, name_truth, widen
 from takagi.profile import spread_rows
@@ -80,13 +80,13 @@ def _sweep_levels(opened: OpenModel, rows: FloatArray, c: int) -> Sweep:
     return Sweep(column.name, np.arange(float(len(shown))), data, features, inputs, levels, len(column.levels))
 
 
-def predict_sweep(members: Sequence[OpenModel], start: FloatArray, sweeps: Sequence[Sweep], output: int) -> FloatArray:
-    """Return mean predictions of shape (n_points,) or (n_points, n_points), with the other columns as in a row."""
+def predict_sweep(committee: OpenCommittee, start: FloatArray, sweeps: Sequence[Sweep], output: int) -> FloatArray:
+    """Return predictions of shape (n_points,) or (n_points, n_points), with the other columns as in a row."""
     shape = tuple(len(sweep.grid) for sweep in sweeps)
     rows = np.tile(start, (int(np.prod(shape)), 1))
     for sweep, index in zip(sweeps, np.indices(shape).reshape(len(shape), -1), strict=True):
         rows[:, sweep.features] = sweep.inputs[index]
-    return predict_mean(members, rows)[:, output].reshape(shape)
+    return committee.predict(rows)[:, output].reshape(shape)
 
 
 def measure_distance(sweeps: Sequence[Sweep]) -> FloatArray:

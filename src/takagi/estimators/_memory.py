@@ -1,0 +1,244 @@
+"""The committee's memory: what its members lacked at the training rows, for rows that are like them.
+
+It is a rule base of order zero with a rule for each remembered row: IF every feature is near the row's THEN add the
+error that the member made on it that was not trained on it. Besides there is one rule that always fires a little and
+adds nothing, the damping: where no row is near, nothing is added. All rules share their widths, one per feature, and
+these make the memory: they tell in which features rows must be alike.
+
+The widths are learned by leaving out one row at a time: half of the rows are left out in turn to learn, the other half
+to choose among the iterates, and once more with the halves exchanged. Both results are kept and their mean is used,
+if the gain on the rows that chose is clear.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+from sklearn.utils.parallel import Parallel, delayed
+
+from takagi import kernels
+from takagi._typing import FloatArray, IntArray
+from takagi.estimators._rows import Rows, measure_columns
+
+_FEWEST_ROWS = 30
+_MOST_ROWS = 50_000
+_MOST_NUMBERS = 1_000_000  # remembered features, which bounds the time
+_QUERIES = (200, 1_000)  # rows that are left out in a half, fewest and most
+_PAIRS = 3_000_000  # of a row that is left out and another one; fewer are left out if there are more
+_EVEN_WIDTHS = (0.05, 0.1, 0.2, 0.4, 0.8)  # to start from, times the root of the number of features
+_SINGLE_WIDTHS = (0.03, 0.1, 0.3)  # of one feature alone
+_FAINT = 0.1  # all other features together, to start from one alone
+_WIDTH_BOUNDS, _DAMPING_BOUNDS = (-7.0, 4.0), (-4.0, 5.0)  # logarithms
+_MAX_ITER = 15
+_CLEAR = 1.5  # standard errors of the gain
+_BLOCK_ROWS = 1_024  # predicted at a time
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Rows, and what the committee's members lacked there.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_remembered, n_features)
+        The rows.
+    weight : ndarray of shape (n_remembered,)
+        Their weights.
+    errors : ndarray of shape (n_remembered, n_outputs)
+        Targets minus the predictions of the members that were not trained on the row.
+    widths : ndarray of shape (2, n_outputs, n_features)
+        How near a row must be, for each of two memories that are averaged.
+    damping : ndarray of shape (2, n_outputs)
+        How much must be near to be heeded; infinite where nothing is remembered of an output.
+    """
+
+    rows: FloatArray
+    weight: FloatArray
+    errors: FloatArray
+    widths: FloatArray
+    damping: FloatArray
+
+    def correct(self, X: FloatArray, own: IntArray | None = None, n_threads: int = 1) -> FloatArray:
+        """Return what is to be added to predictions for rows, of shape (n_rows, n_outputs).
+
+        `own` tells which remembered row each of them is itself, -1 for none; that one is left out.
+        """
+        return self.recall(X, own, n_threads)[0]
+
+    def recall(self, X: FloatArray, own: IntArray | None = None, n_threads: int = 1) -> tuple[FloatArray, FloatArray]:
+        """Return what `correct` does, and how many rows are near, each counted by its weight and firing level."""
+        corrections, numbers = np.zeros((2, len(X), self.errors.shape[1]))
+        shelves = self._shelves
+        own = np.full(len(X), -1) if own is None else own
+
+        def fill(start: int) -> None:
+            here = slice(start, start + _BLOCK_ROWS)
+            for (i, k), shelf in shelves.items():
+                blended, fired = shelf.blend(X[here], own[here], self.weight, self.errors[:, k], self.damping[i, k])
+                corrections[here, k] += 0.5 * blended
+                numbers[here, k] += 0.5 * fired
+
+        with ThreadPoolExecutor(n_threads) as pool:
+            list(pool.map(fill, range(0, len(X), _BLOCK_ROWS)))
+        return corrections, numbers
+
+    @cached_property
+    def _shelves(self) -> dict[tuple[int, int], "Shelf"]:
+        used = np.argwhere(np.isfinite(self.damping)).tolist()
+        return {(i, k): shelve(self.rows, self.widths[i, k]) for i, k in used}
+
+
+class Shelf(NamedTuple):
+    """Rows divided by widths, the column of the smallest width first, and sorted by it."""
+
+    rows: FloatArray
+    order: IntArray  # where each stood before
+    place: IntArray  # where each of those before stands
+    columns: IntArray
+    origin: FloatArray
+    widths: FloatArray
+
+    def blend(
+        self, X: FloatArray, own: IntArray, weight: FloatArray, errors: FloatArray, damping: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what errors blend to at rows of X, and how many rows are near, the own one of each left out."""
+        queries = ((X - self.origin) / self.widths)[:, self.columns]
+        blended, fired = np.empty((2, len(X)))
+        known = weight[self.order], errors[self.order], float(damping)
+        own = np.where(own < 0, -1, self.place[own])
+        kernels.blend_rows(np.ascontiguousarray(queries), own, self.rows, *known, blended, fired)
+        return blended, fired
+
+
+def shelve(rows: FloatArray, widths: FloatArray, orders: IntArray | None = None) -> Shelf:
+    """Arrange rows for widths, given the order of the rows by each column if it is known."""
+    columns = np.argsort(widths / rows.std(axis=0).clip(1e-300), kind="stable")
+    lead = columns[0]
+    order = np.argsort(rows[:, lead], kind="stable") if orders is None else orders[:, lead]
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    origin = rows.mean(axis=0)
+    scaled = np.ascontiguousarray((((rows - origin) / widths)[order])[:, columns])
+    return Shelf(scaled, order, place, columns, origin, widths)
+
+
+# -- learning ----------------------------------------------------------------------------------------------------------
+
+
+def choose_rows(X: FloatArray, rng: np.random.RandomState) -> IntArray:
+    """Return which rows to remember, in random order: all, or as many as can be searched in reasonable time."""
+    n_rows, n_features = X.shape
+    return rng.permutation(n_rows)[: min(_MOST_ROWS, max(_FEWEST_ROWS, _MOST_NUMBERS // n_features))]
+
+
+def learn_memory(rows: Rows, n_jobs: int | None = None) -> Memory | None:
+    """Return a memory of rows, whose targets are what predictions lacked there; None if it would bring nothing.
+
+    The rows stand in random order: the first half of those that are left out in turn are the first of them.
+    """
+    n_rows = len(rows.X)
+    if n_rows < _FEWEST_ROWS:
+        return None
+    n_queries = min(int(np.clip(_PAIRS // n_rows, *_QUERIES)), n_rows // 2)
+    halves = np.arange(n_queries), np.arange(n_queries, 2 * n_queries)
+    weight = rows.weight / rows.weight.mean()
+    mean, scale = measure_columns(rows.X, rows.weight)
+    rows_in_units = (rows.X - mean) / scale
+    spread = np.sqrt(np.average(rows.y**2, axis=0, weights=weight))
+    found = Parallel(n_jobs=n_jobs, require="sharedmem")(
+        delayed(_learn_widths)(_Trial(rows_in_units, weight, rows.y[:, k] / spread[k]), *pair)
+        for k in np.flatnonzero(spread > 0)
+        for pair in (halves, halves[::-1])
+    )
+    widths, damping = np.ones((2, len(spread), len(scale))), np.full((2, len(spread)), np.inf)
+    for k, pair in zip(np.flatnonzero(spread > 0), zip(found[::2], found[1::2], strict=True), strict=True):
+        if _is_clear(pair):
+            widths[:, k] = [np.exp(one.logs[:-1]) * scale for one in pair]
+            damping[:, k] = [np.exp(one.logs[-1]) for one in pair]
+    if np.isinf(damping).all():
+        return None
+    return Memory(rows.X, weight, rows.y, widths, damping)
+
+
+class _Found(NamedTuple):
+    """Logarithms of widths and damping, and the gain in squared error at the rows that chose them."""
+
+    logs: FloatArray
+    gains: FloatArray
+    weight: FloatArray
+
+
+def _is_clear(pair: tuple[_Found, _Found]) -> bool:
+    """Return whether the mean gain is well above its standard error."""
+    gains, weight = (np.concatenate(parts) for parts in zip(*(one[1:] for one in pair), strict=True))
+    weight = weight / weight.sum()
+    mean = float(weight @ gains)
+    return mean > _CLEAR * float(np.sqrt(weight**2 @ (gains - mean) ** 2))
+
+
+class _Trial:
+    """Rows in standard units whose widths are sought."""
+
+    def __init__(self, rows: FloatArray, weight: FloatArray, errors: FloatArray) -> None:
+        self.rows, self.weight, self.errors = rows, weight, errors
+        self.orders = np.argsort(rows, axis=0, kind="stable")
+
+    def take_column(self, j: int) -> "_Trial":
+        return _Trial(self.rows[:, [j]], self.weight, self.errors)
+
+    def score(self, logs: FloatArray, queries: IntArray) -> tuple[float, FloatArray]:
+        """Return the mean squared error at rows that are left out one at a time, and its slopes by the logarithms."""
+        shelf = shelve(self.rows, np.exp(logs[:-1]), self.orders)
+        share = self.weight[queries] / self.weight[queries].sum()
+        known = self.weight[shelf.order], self.errors[shelf.order], float(np.exp(logs[-1]))
+        slopes, sorted_slopes = np.empty((2, len(logs)))
+        loss = kernels.score_widths(shelf.place[queries], share, shelf.rows, *known, sorted_slopes)
+        slopes[shelf.columns], slopes[-1] = sorted_slopes[:-1], sorted_slopes[-1]
+        return loss, slopes
+
+    def measure_gains(self, logs: FloatArray, queries: IntArray) -> FloatArray:
+        """Return by how much the squared errors at rows shrink, which are left out one at a time."""
+        shelf = shelve(self.rows, np.exp(logs[:-1]), self.orders)
+        known = self.weight, self.errors, float(np.exp(logs[-1]))
+        blended, _ = shelf.blend(self.rows[queries], queries, *known)
+        return self.errors[queries] ** 2 - (self.errors[queries] - blended) ** 2
+
+
+def _learn_widths(trial: _Trial, learners: IntArray, judges: IntArray) -> _Found:
+    """Return the iterate, from two starts, that brings most at the judges."""
+    weight = trial.weight[judges]
+    found: list[_Found] = []
+
+    def keep(logs: FloatArray) -> None:
+        found.append(_Found(logs.copy(), trial.measure_gains(logs, judges), weight))
+
+    bounds = [_WIDTH_BOUNDS] * trial.rows.shape[1] + [_DAMPING_BOUNDS]
+    for start in (_start_even(trial, learners), _start_single(trial, learners)):
+        keep(start)
+        minimize(trial.score, start, (learners,), "L-BFGS-B", jac=True, bounds=bounds, callback=keep,
+                 options={"maxiter": _MAX_ITER})  # fmt: skip
+    return max(found, key=lambda one: float(weight @ one.gains))
+
+
+def _start_even(trial: _Trial, learners: IntArray) -> FloatArray:
+    """Return the best start in which all features count alike."""
+    n_features = trial.rows.shape[1]
+    starts = [np.r_[np.full(n_features, np.log(width * np.sqrt(n_features))), 0.0] for width in _EVEN_WIDTHS]
+    return min(starts, key=lambda logs: trial.score(logs, learners)[0])
+
+
+def _start_single(trial: _Trial, learners: IntArray) -> FloatArray:
+    """Return the best start in which one feature counts, and all others together hardly."""
+    n_features = trial.rows.shape[1]
+    losses = {
+        (j, width): trial.take_column(j).score(np.log([width, np.e]), learners)[0]
+        for j in range(n_features)
+        for width in _SINGLE_WIDTHS
+    }
+    j, width = min(losses, key=losses.__getitem__)
+    logs = np.r_[np.full(n_features, 0.5 * np.log(n_features / _FAINT)), 1.0]
+    logs[j] = np.log(width)
+    return logs
