@@ -126,7 +126,13 @@ def test_a_file_that_vanishes_on_the_way_is_named_and_the_rules_so_far_are_writt
         (["parquet", "--target", "prise"], 2, "parquet has no column 'prise'. Did you mean 'price'?"),
         (["parquet", "--target", "fuel"], 1, "must be numbers, but holds text"),
         (["parquet", *TARGET, "--sheet", "1"], 2, "--sheet is for a single Excel file"),
-        (["parquet", "csv", *TARGET], 1, "mixes Parquet and text files"),
+        (["parquet", "csv", *TARGET], 1, "some are Parquet and some are text"),
+        (
+            ["parquet", *TARGET, "--names", "a,b"],
+            2,
+            "has names of its own; leave --names out",
+        ),
+        (["parquet/part-0.parquet", *TARGET, "--no-header"], 2, "leave --no-header out"),
         (["parquet", *TARGET, "--drop", "*"], 2, "leaves no column to learn"),
     ],
 )

@@ -253,7 +253,7 @@ def test_ctrl_c_before_there_are_rules_is_raised(cars, monkeypatch):
             "must be a TSKRegressor or a Pipeline that ends in one, got PCA",
         ),
         ({"target": "price", "model": TSKRegressor}, TypeError, r"the class TSKRegressor; write TSKRegressor\(\)"),
-        ({"target": "price", "features": ["price"]}, DatasetError, "no column to learn 'price' from"),
+        ({"target": "price", "features": ["price"]}, ValueError, "features names 'price', which is the target"),
     ],
 )
 def test_bad_arguments_are_named(cars, options, error, message):

@@ -42,9 +42,20 @@ def test_folder_pattern_list_and_dataset_are_the_same_rows(folder, kind):
     assert read(paths[0]) == expected[::3]
 
 
-def test_tabs_are_found_by_the_name(tmp_path):
-    pd.DataFrame({"a": [1.5, 2.5], "y": [1, 2]}).to_csv(tmp_path / "t.tsv", sep="\t", index=False)
-    assert read(tmp_path / "t.tsv") == [1.0, 2.0]
+@pytest.mark.parametrize(("separator", "decimal"), [("\t", "."), (";", ","), ("|", "."), (",", ".")])
+def test_how_text_is_written_is_found_out(tmp_path, separator, decimal):
+    table = pd.DataFrame({"a": [1.5, 2.5], "b": ["x", "z"], "y": [1.25, 2.5]})
+    for k in range(2):
+        table.to_csv(tmp_path / f"{k}.csv", sep=separator, decimal=decimal, index=False)
+    assert read(tmp_path) == [1.25, 1.25, 2.5, 2.5]
+
+
+def test_another_encoding_is_found_out_with_a_warning(tmp_path):
+    pd.DataFrame({"größe": ["ä", "ü"], "y": [1, 2]}).to_csv(tmp_path / "t.csv", encoding="latin-1", index=False)
+    with pytest.warns(UserWarning, match=r"t\.csv is not UTF-8 \(line 1\) and is read as Windows-1252"):
+        source = open_source(tmp_path / "t.csv", "y")
+    frame = next(source.blocks(np.random.default_rng(0))).X
+    assert sorted(frame["größe"]) == ["ä", "ü"]
 
 
 @pytest.mark.parametrize(
@@ -54,11 +65,16 @@ def test_tabs_are_found_by_the_name(tmp_path):
         ("parquet/*.csv", r"No file matches '.*\*\.csv'"),
         ("empty", r"folder .*empty has no file that ends in \.parquet"),
         ([], "empty sequence"),
-        (["parquet/part-0.parquet", "csv/part-0.csv"], "mixes Parquet and text"),
+        (["parquet/part-0.parquet", "parquet"], r"part-0\.parquet is given 2 times"),
+        ("spaces.csv", r"spaces\.csv has spaces between its cells"),
+        ("nothing.csv", r"nothing\.csv is empty"),
+        (["parquet/part-0.parquet", "csv/part-0.csv"], "2 files: some are Parquet and some are text"),
     ],
 )
 def test_what_is_not_there_is_named(folder, monkeypatch, source, message):
     (folder / "empty").mkdir()
+    (folder / "spaces.csv").write_text("a b y\n1 2 3\n4 5 6\n")
+    (folder / "nothing.csv").write_text("")
     monkeypatch.chdir(folder)
     with pytest.raises(DatasetError, match=message):
         open_source(source, "y")
@@ -75,6 +91,9 @@ def test_a_table_in_memory_is_refused_with_the_kinds_that_are_taken():
         ({"target": "Y "}, "target column 'Y ' is unknown, did you mean 'y'"),
         ({"target": "y", "features": ["aa"]}, "feature column 'aa' is unknown, did you mean 'a'"),
         ({"target": "y", "sample_weight": "w"}, "sample_weight column 'w' is unknown"),
+        ({"target": "y", "sample_weight": "y"}, "sample_weight is 'y', which is a target"),
+        ({"target": "y", "features": ["a", "y"]}, "features names 'y', which is the target"),
+        ({"target": "y", "features": ["a", "b"], "sample_weight": "b"}, "features names 'b', which is sample_weight"),
         ({"target": []}, "target must be the name of a column"),
         ({"target": ["y", "a", "b"]}, "no column to learn"),
     ],
@@ -82,6 +101,12 @@ def test_a_table_in_memory_is_refused_with_the_kinds_that_are_taken():
 def test_columns_that_are_not_there_are_named(folder, options, message):
     with pytest.raises(ValueError, match=message):
         open_source(folder / "parquet", **options)
+
+
+def test_weights_that_are_text_are_named(tmp_path):
+    pd.DataFrame({"a": [1.0, 2.0], "w": ["x", "z"], "y": [1.0, 2.0]}).to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(DatasetError, match="sample_weight 'w' must be numbers, but holds text"):
+        open_source(tmp_path / "t.parquet", "y", sample_weight="w")
 
 
 def test_a_missing_package_is_named_with_its_extra(folder, monkeypatch):

@@ -1,6 +1,5 @@
 """Tables of many files, or of one that is too large to be read whole."""
 
-import io
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,20 +11,20 @@ from takagi import TSKRegressor
 from takagi._messages import need_extra
 from takagi._typing import IntArray
 from takagi.cli._console import Misuse, count, print_note
-from takagi.cli._dialect import HEAD_BYTES, SPACES, Dialect, find_dialect, find_encoding, set_names
 from takagi.cli._files import STANDARD
 from takagi.cli._progress import Watch
 from takagi.cli._tables import Layout
+from takagi.cli._text_table import set_names
 from takagi.cli._training import Settings
 from takagi.cli._training_table import TrainingTable, choose_columns, learn_from
 from takagi.estimators._epochs import SAMPLE_ROWS, EpochProgress, limit_rows
 from takagi.estimators._fit_dataset import Wishes, copy_model, fit_source
 from takagi.sources import ArrowSource, DatasetError, Sample
+from takagi.sources._dialect import Dialect, read_dialect
 from takagi.sources._open import PARQUET_SUFFIXES, TEXT_SUFFIXES, find_files, make_text_format, open_dataset
 from takagi.training import Progress
 
 LARGE_BYTES = 10**9  # of a single file, from which on it is not read whole
-_ARROW_ENCODINGS = {"utf-8": "utf8", "utf-8-sig": "utf8"}
 
 
 def is_dataset(tables: Sequence[str]) -> bool:
@@ -76,33 +75,21 @@ class DatasetOnDisk:
             raise Misuse(str(error)) from error
         label = tables[0] if len(tables) == 1 else f"{tables[0]} and {len(tables) - 1} more"
         description, text_format = "Parquet", None
-        if paths[0].suffix.lower() not in PARQUET_SUFFIXES:
+        if paths[0].suffix.lower() in PARQUET_SUFFIXES:
+            layout.refuse_names(label)
+        else:
             dialect = _find_dialect(paths[0], layout)
-            description, text_format = str(dialect), _make_format(dialect, paths[0])
+            description, text_format = str(dialect), make_text_format(dialect, paths[0])
         dataset = open_dataset(paths, text_format)
         names = [name for name in dataset.schema.names if not name.startswith("__index_level_")]
         return cls(label, names, f"{count(len(paths), 'file')}, {description}", dataset)
 
 
 def _find_dialect(path: Path, layout: Layout) -> Dialect:
-    with path.open("rb") as stream:
-        head = stream.read(HEAD_BYTES)
-    encoding, remark = find_encoding(head, io.BytesIO(head[: head.rfind(b"\n") + 1]), str(path))
+    dialect, remark = read_dialect(path)
     if remark:
         print_note(remark)
-    dialect = find_dialect(head, encoding, len(head) < HEAD_BYTES, str(path))
     return set_names(dialect, layout.name_list, str(path)) if layout.no_header or layout.names else dialect
-
-
-def _make_format(dialect: Dialect, path: Path) -> Any:
-    if dialect.delimiter == SPACES:
-        raise ValueError(
-            f"{path} has spaces between its cells, which is taken of a single file of less than a gigabyte alone. "
-            "Separate cells by commas."
-        )
-    encoding = _ARROW_ENCODINGS.get(dialect.encoding, dialect.encoding)
-    names = None if dialect.has_names else list(dialect.first_row)
-    return make_text_format(dialect.delimiter, dialect.decimal, encoding, names)
 
 
 # -- training ----------------------------------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 from takagi._messages import find_nearest, need_extra
 from takagi.cli._console import Misuse, count, print_note, quote
-from takagi.cli._dialect import HEAD_BYTES
 from takagi.cli._files import STANDARD, check_input
 from takagi.cli._text_table import TextTable
+from takagi.sources._dialect import HEAD_BYTES
 
 _PARQUET, _ZIP, _OLD_EXCEL, _GZIP = b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"\x1f\x8b"
 _MOST_SHOWN = 8
@@ -29,6 +29,12 @@ class Layout:
     def name_list(self) -> list[str] | None:
         """The given names, one by one."""
         return None if self.names is None else [word.strip() for word in self.names.split(",")]
+
+    def refuse_names(self, label: str) -> None:
+        """Raise an error if there is anything to say of names, which a Parquet file has already."""
+        if self.no_header or self.names is not None:
+            option = "--no-header" if self.no_header else "--names"
+            raise Misuse(f"{label} is Parquet, which has names of its own; leave {option} out.")
 
 
 class NamedTable(Protocol):
@@ -78,6 +84,7 @@ def open_table(source: str, layout: Layout) -> TableOnDisk:
     if head.startswith(_GZIP):
         raise ValueError(f"{path} is compressed; unpack it first.")
     if head.startswith(_PARQUET):
+        layout.refuse_names(str(path))
         return _checked(ParquetTable(path))
     if head.startswith((_ZIP, _OLD_EXCEL)):
         return _checked(ExcelTable(path, layout))

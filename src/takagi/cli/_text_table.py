@@ -5,14 +5,14 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
 from takagi._cells import MISSING_FORMS
 from takagi._messages import need_extra
-from takagi.cli._console import print_note
-from takagi.cli._dialect import HEAD_BYTES, Dialect, find_dialect, find_encoding, set_names
+from takagi.cli._console import Misuse, print_note
+from takagi.sources._dialect import HEAD_BYTES, Dialect, find_dialect, find_encoding
 
 _WIDE = 500
 _LONG_LINE = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
@@ -155,6 +155,14 @@ class TextTable:
                 "missing names."
             )
         return error
+
+
+def set_names(dialect: Dialect, names: list[str] | None, name: str) -> Dialect:
+    """Return the dialect of a file whose first line is data and whose columns get these names, or x0, x1, ..."""
+    n_columns = len(dialect.first_row)
+    if names is not None and len(names) != n_columns:
+        raise Misuse(f"{name} has {n_columns} columns, but --names gives {len(names)} names.")
+    return replace(dialect, first_row=tuple(names or (f"x{k}" for k in range(n_columns))), has_names=False)
 
 
 def parse_numbers(column: Any, decimal: str) -> Any:

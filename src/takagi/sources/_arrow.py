@@ -8,7 +8,7 @@ import numpy as np
 
 from takagi._messages import need_extra
 from takagi._typing import FloatArray
-from takagi.sources._schema import check_files, check_target, list_fragments, widen
+from takagi.sources._schema import check_files, check_target, check_weight, list_fragments, widen
 from takagi.sources._source import Block, DatasetError, Roles, Sample, assign_roles, refuse_empty
 
 _CELLS_PER_BATCH = 2**19
@@ -61,6 +61,8 @@ class ArrowSource:
         schema = check_files(dataset, roles.columns, reads_all=features is None)
         for name in roles.targets:
             check_target(schema.field(name).type, name)
+        if roles.weight is not None:
+            check_weight(schema.field(roles.weight).type, roles.weight)
         return cls(dataset, widen(dataset, schema), roles, label)
 
     # -- the sample ----------------------------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 """From what a user gives to a source: a path, a folder, a pattern, several of them, or a collection."""
 
 import glob
+import warnings
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,12 +12,14 @@ from takagi._dask import is_dask
 from takagi._messages import find_nearest, need_extra
 from takagi.sources._arrow import ArrowSource
 from takagi.sources._dask import DaskSource
+from takagi.sources._dialect import SPACES, Dialect, read_dialect
 from takagi.sources._source import DatasetError, Source, assign_roles
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 _SUFFIXES = PARQUET_SUFFIXES + TEXT_SUFFIXES
 _PATTERN = "*?["
+_ARROW_ENCODINGS = {"utf-8": "utf8", "utf-8-sig": "utf8"}
 
 
 def open_source(
@@ -38,7 +42,7 @@ def open_source(
     sample_weight : str, optional
         The column of the rows' weights.
     text_format : pyarrow.dataset.CsvFileFormat, optional
-        How text files are read; by default commas, tabs in a file whose name ends in .tsv.
+        How text files are read; by default as the first of them shows.
 
     Returns
     -------
@@ -58,25 +62,43 @@ def open_dataset(source: Any, text_format: Any = None) -> Any:
     paths = find_files(source)
     kinds = {path.suffix.lower() in PARQUET_SUFFIXES for path in paths}
     if len(kinds) > 1:
-        raise DatasetError(f"{name_source(source)} mixes Parquet and text files; give one kind at a time.")
+        raise DatasetError(f"{name_source(source)}: some are Parquet and some are text; give one kind at a time.")
     file_format: Any = "parquet"
     if not kinds.pop():
-        delimiter = "\t" if paths[0].suffix.lower() == ".tsv" else ","
-        file_format = text_format or make_text_format(delimiter)
+        file_format = text_format or _find_text_format(paths[0])
     try:
         return arrow.dataset([str(path) for path in paths], format=file_format, partitioning="hive")
     except (OSError, ValueError) as error:  # pyarrow's errors are either; it looks into the first file only
         raise DatasetError(f"{paths[0]} is damaged or empty: {str(error).splitlines()[0]}") from error
 
 
-def make_text_format(delimiter: str = ",", decimal: str = ".", encoding: str = "utf8", names: Any = None) -> Any:
-    """Return how pyarrow reads text files, with this library's words for missing values."""
+def make_text_format(dialect: Dialect, path: Path) -> Any:
+    """Return how pyarrow reads text files such as `path`, with this library's words for missing values."""
+    if dialect.delimiter == SPACES:
+        raise DatasetError(
+            f"{path} has spaces between its cells, which is taken of a single file of less than a gigabyte alone, on "
+            "the command line. Separate cells by commas."
+        )
     arrow, csv = need_extra("pyarrow.dataset", "parquet"), need_extra("pyarrow.csv", "parquet")
+    names = None if dialect.has_names else list(dialect.first_row)
+    encoding = _ARROW_ENCODINGS.get(dialect.encoding, dialect.encoding)
     return arrow.CsvFileFormat(
-        parse_options=csv.ParseOptions(delimiter=delimiter),
+        parse_options=csv.ParseOptions(delimiter=dialect.delimiter),
         read_options=csv.ReadOptions(encoding=encoding, column_names=names),
-        convert_options=csv.ConvertOptions(null_values=MISSING_FORMS, decimal_point=decimal, strings_can_be_null=True),
+        convert_options=csv.ConvertOptions(
+            null_values=MISSING_FORMS, decimal_point=dialect.decimal, strings_can_be_null=True
+        ),
     )
+
+
+def _find_text_format(path: Path) -> Any:
+    try:
+        dialect, remark = read_dialect(path)
+    except (OSError, ValueError) as error:
+        raise DatasetError(str(error)) from error
+    if remark:
+        warnings.warn(remark, stacklevel=5)
+    return make_text_format(dialect, path)
 
 
 def find_files(source: Any) -> list[Path]:
@@ -91,6 +113,9 @@ def find_files(source: Any) -> list[Path]:
     paths = [path for one in source for path in _find(one)]
     if not paths:
         raise DatasetError("source is an empty sequence; give one file at least.")
+    for path, n_times in Counter(path.resolve() for path in paths).items():
+        if n_times > 1:
+            raise DatasetError(f"{path} is given {n_times} times, and its rows would count as often. Name it once.")
     return paths
 
 

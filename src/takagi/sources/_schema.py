@@ -111,6 +111,13 @@ def check_target(kind: Any, name: str) -> None:
         raise DatasetError(f"The target {name!r} must be numbers, but holds {found}.{hint}")
 
 
+def check_weight(kind: Any, name: str) -> None:
+    """Raise an error unless the type of a column of weights is one of numbers."""
+    found = find_kind(kind)
+    if found != _NUMBERS:
+        raise DatasetError(f"sample_weight {name!r} must be numbers, but holds {found}. Choose another column.")
+
+
 def widen(dataset: Any, schema: Any) -> Any:
     """Return the schema to read text files by: an integer may be a fraction further down, and nothing may be text."""
     arrow, types = need_extra("pyarrow", "parquet"), need_extra("pyarrow.types", "parquet")

@@ -91,11 +91,17 @@ def assign_roles(
     targets = (target,) if isinstance(target, str) else tuple(target)
     if not targets:
         raise ValueError("target must be the name of a column, or several names, got none.")
+    if weight in targets:
+        raise ValueError(f"sample_weight is {weight!r}, which is a target; name another column, or leave it out.")
     taken = {*targets, weight}
     for what, wanted in (("target", targets), ("sample_weight", [weight] if weight else ()), ("feature", features)):
         for name in wanted or ():
             if name not in names:
                 raise unknown_name(f"{what} column", name, names)
+    for name in features or ():
+        if name in taken:
+            role = "sample_weight" if name == weight else "the target"
+            raise ValueError(f"features names {name!r}, which is {role}; leave it out.")
     chosen = tuple(name for name in (names if features is None else features) if name not in taken)
     if not chosen:
         raise DatasetError(f"There is no column to learn {', '.join(map(repr, targets))} from.")

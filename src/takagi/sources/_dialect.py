@@ -5,9 +5,8 @@ import csv
 import io
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-
-from takagi.cli._console import Misuse
+from dataclasses import dataclass
+from pathlib import Path
 
 HEAD_BYTES = 2**20  # what the delimiter is found out from
 SPACES = r"\s+"
@@ -63,6 +62,14 @@ class Dialect:
         label = _LABELS.get(self.encoding, self.encoding.upper())
         comma = ", decimal comma" if self.decimal == "," else ""
         return f"{WORDS[self.delimiter]}-separated{comma}, {label}"
+
+
+def read_dialect(path: Path) -> tuple[Dialect, str]:
+    """Return how a text file is read, by its first megabyte, and a remark on its encoding, which is mostly empty."""
+    with path.open("rb") as stream:
+        head = stream.read(HEAD_BYTES)
+    encoding, remark = find_encoding(head, io.BytesIO(head[: head.rfind(b"\n") + 1]), str(path))
+    return find_dialect(head, encoding, len(head) < HEAD_BYTES, str(path)), remark
 
 
 # -- encoding ----------------------------------------------------------------------------------------------------------
@@ -159,14 +166,6 @@ def find_dialect(head: bytes, encoding: str, is_all: bool, name: str) -> Dialect
     delimiter = delimiter if scores[delimiter] else ","
     first = tuple(word.strip() for word in records[0])
     return Dialect(encoding, delimiter, _find_decimal(records, delimiter), first)
-
-
-def set_names(dialect: Dialect, names: list[str] | None, name: str) -> Dialect:
-    """Return the dialect of a file whose first line is data and whose columns get these names, or x0, x1, ..."""
-    n_columns = len(dialect.first_row)
-    if names is not None and len(names) != n_columns:
-        raise Misuse(f"{name} has {n_columns} columns, but --names gives {len(names)} names.")
-    return replace(dialect, first_row=tuple(names or (f"x{k}" for k in range(n_columns))), has_names=False)
 
 
 def _split(sample: str, delimiter: str) -> list[list[str]]:

@@ -3,7 +3,8 @@ import io
 import pytest
 
 from takagi.cli._console import Misuse
-from takagi.cli._dialect import SPACES, find_dialect, find_encoding, set_names
+from takagi.cli._text_table import set_names
+from takagi.sources._dialect import SPACES, find_dialect, find_encoding
 
 
 def encoding_of(content):
