@@ -107,3 +107,9 @@ def test_a_fitted_model_knows_its_training_rows(standardize):
     np.testing.assert_allclose(profile.output_quantiles[:, 0], np.quantile(y[:150], JUST_BELOW, method="inverted_cdf"))
     np.testing.assert_allclose(profile.share, model.firing_share(X[:150]).mean(axis=0))
     assert (np.diff(profile.share) <= 0).all()
+
+
+def test_places_among_tiny_numbers():
+    quantiles = np.linspace(-1e-310, 1e-310, len(LEVELS))[:, None]
+    profile = Profile(10, np.ones(1), np.zeros(1), quantiles, np.zeros((len(LEVELS), 1)))
+    assert profile.place(0, 5e-311) == pytest.approx(0.75)

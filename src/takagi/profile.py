@@ -59,7 +59,8 @@ class Profile:
         above = LEVELS[(np.searchsorted(column, value, side="right") - 1).clip(0, len(LEVELS) - 1)]
         if above > below:  # many equal values: the middle of them
             return float(below + above) / 2
-        return float(np.interp(value, column, LEVELS))
+        scale = np.abs(column).max()  # so that slopes between tiny numbers stay finite
+        return float(np.interp(value / scale, column / scale, LEVELS))
 
     def is_indicator(self, feature: int) -> bool:
         """Return whether a feature is 0 or 1 throughout, but for rounding, and both occur."""

@@ -132,7 +132,7 @@ def test_each_output_has_its_own_widths():
 
 def test_units_and_the_scale_of_weights_do_not_matter():
     rows = make_daily(400)
-    scale, shift = np.array([1e-3, 1.0, 1e4]), np.array([5.0, 0.0, -1e5])
+    scale, shift = np.array([1e-200, 1.0, 1e200]), np.array([5e-200, 0.0, -1e201])
     other = learn_memory(Rows(rows.X * scale + shift, rows.y * 100, rows.weight * 7))
     memory = learn_memory(rows)
     np.testing.assert_allclose(other.widths, memory.widths * scale, rtol=1e-3)

@@ -115,7 +115,7 @@ class Shelf(NamedTuple):
 
 def shelve(rows: FloatArray, widths: FloatArray, orders: IntArray | None = None) -> Shelf:
     """Arrange rows for widths, given the order of the rows by each column if it is known."""
-    columns = np.argsort(widths / rows.std(axis=0).clip(1e-300), kind="stable")
+    columns = np.argsort(-np.ptp(rows, axis=0) / widths, kind="stable")
     lead = columns[0]
     order = np.argsort(rows[:, lead], kind="stable") if orders is None else orders[:, lead]
     place = np.empty_like(order)
