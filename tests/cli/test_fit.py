@@ -58,7 +58,8 @@ def test_json_is_all_of_the_output(call, scratch):
     assert (summary["model"], summary["target"]) == ("new.takagi", "price")
     assert (summary["n_rows"], summary["n_rows_without_target"]) == (198, 2)
     assert [c["name"] for c in summary["columns"] if c["read_as"] == "left out"] == ["plate", "first seen", "wheels"]
-    assert summary["settings"] == {"n_rules": 3, "keep_prob": 0.8, "max_iter": 300, "random_state": 0}
+    settings = {"n_rules": 3, "keep_prob": 0.8, "max_iter": 300, "random_state": 0, "committee": False}
+    assert summary["settings"] == settings
     assert [score["who"] for score in summary["scores"]["scores"]] == [
         "takagi, 3 rules",
         "ridge regression",
@@ -224,3 +225,35 @@ def test_wrong_numbers_of_rules_are_refused(call, scratch, word):
     code, _, err = call("fit", "cars.csv", *TARGET, "-o", "new.takagi", "--rules", word)
     assert code == 2
     assert "a number from 1 on or the word auto is needed" in " ".join(err.split())
+
+
+def test_a_committee_is_fitted_and_used(call, scratch):
+    code, out, err = call("fit", "cars.csv", *TARGET, "-o", "new.takagi", "--committee", "--iterations", 60)
+    assert code == 0
+    assert "Training a committee on all 198 rows" in err
+    assert "takagi, 8 rules in 8 members" in out
+    assert "takagi report" not in out  # which takes one set of rules
+    model = load("new.takagi")
+    assert (len(model[-1].estimators_), model[-1].estimator.n_rules) == (8, "auto")
+    code, _, _ = call("predict", "new.takagi", "cars.csv", "-o", "p.csv")
+    assert code == 0
+    np.testing.assert_allclose(pd.read_csv("p.csv").iloc[:, -1], model.predict(pd.read_csv("cars.csv")), rtol=1e-6)
+
+
+def test_a_committee_tells_that_it_holds_rows(call, scratch):
+    rng = np.random.default_rng(0)
+    day = rng.integers(20, size=300)
+    dust = rng.normal(size=20)[day] + 0.1 * rng.normal(size=300)
+    pd.DataFrame({"day": day, "wind": rng.normal(size=300), "dust": dust}).to_csv("air.csv", index=False)
+    words = ("fit", "air.csv", "-t", "dust", "-o", "air.takagi", "--committee", "--rules", 5, "--iterations", 60)
+    code, out, _ = call(*words)
+    assert code == 0
+    assert (
+        "40 rules in 8 members; to print them: takagi rules air.takagi\nThe model holds 300 rows of the table." in out
+    )
+
+
+def test_a_committee_is_not_tuned(call, scratch, listing):
+    code, _, err = call("fit", "cars.csv", *TARGET, "-o", "new.takagi", "--committee", "--tune")
+    assert (code, listing()) == (2, [])
+    assert "--committee and --tune do not go together" in err

@@ -9,11 +9,21 @@ import typer
 from sklearn.pipeline import Pipeline
 
 from takagi._typing import IntArray
-from takagi.cli._console import console, make_table, print_json, print_note, print_text, set_output, write_errors
+from takagi.cli._console import (
+    Misuse,
+    console,
+    count,
+    make_table,
+    print_json,
+    print_note,
+    print_text,
+    set_output,
+    write_errors,
+)
 from takagi.cli._dataset import Dataset, DatasetOnDisk, is_dataset, name_one, read_sample, train_on_dataset
 from takagi.cli._files import check_output
 from takagi.cli._options import AsJson, Force, Names, NoHeader, Quiet, Sheet, TableFiles
-from takagi.cli._scores import score_model, score_settings
+from takagi.cli._scores import count_rules, describe_rules, score_model, score_settings
 from takagi.cli._tables import Layout, open_table
 from takagi.cli._training import Candidate, Settings, choose_settings, list_candidates, search, split_off, train_model
 from takagi.cli._training_table import TrainingTable, read_training_table, show_table
@@ -43,6 +53,10 @@ def fit(
             metavar="N", show_default="16", help="Number of rules; auto for the smallest error.", parser=parse_rules
         ),
     ] = None,
+    committee: Annotated[
+        bool,
+        typer.Option("--committee", help="Eight models and a memory: the smallest error, but many rules."),
+    ] = False,
     tune: Annotated[
         bool, typer.Option("--tune", help="Search the settings by cross-validation, on all cores.")
     ] = False,
@@ -74,14 +88,18 @@ def fit(
     """
     set_output(quiet=quiet, silent=quiet or as_json)
     output = check_output(output, force, inputs=table)
+    if committee and tune:
+        raise Misuse("--committee and --tune do not go together; leave one of them out.")
     dataset, data = _read(table, Layout(no_header, names, sheet), target, drop or [], seed)
     training, test = split_off(len(data.y), test_fraction, seed)
-    settings, candidates = choose_settings(rules, iterations, seed), []
+    settings, candidates = choose_settings(rules, iterations, seed, committee), []
     if tune:
         candidates = search(*data.take(training), list_candidates(rules, iterations, seed), seed)
         settings = candidates[0].settings
         _show_candidates(candidates)
     if dataset is not None:
+        if committee:
+            raise Misuse(f"--committee takes at most {len(data.y):,} rows, which is the sample; leave it out.")
         model = _train_in_parts(dataset, data, test, settings, output)
         scores = score_model(model, data, training, test)
     else:
@@ -89,7 +107,7 @@ def fit(
         model = train_model(data.X, data.y, settings, f"Training {settings.words} on all {len(data.y):,} rows")
     _print_rules(model, output)
     save(model, output)
-    _say_next(output, name_one(table))
+    _say_next(output, name_one(table), has_report=not committee)
     if as_json:
         print_json(
             {
@@ -138,11 +156,12 @@ def _train_in_parts(
 
 def _print_rules(model: Pipeline, output: Path) -> None:
     """Print the rules, or how to, where they are more than a person reads."""
-    n_rules = model[-1].n_rules_
-    if n_rules <= _MOST_RULES:
+    if count_rules(model) <= _MOST_RULES:
         print_text(f"\n{export_text(model)}\n")
-    else:
-        print_text(f"\n{n_rules} rules; to print them: takagi rules {shlex.quote(str(output))}\n")
+        return
+    print_text(f"\n{describe_rules(model)}; to print them: takagi rules {shlex.quote(str(output))}")
+    memory = getattr(model[-1], "memory_", None)
+    print_text("" if memory is None else f"The model holds {count(len(memory.rows), 'row')} of the table.\n")
 
 
 def _summarize_table(data: TrainingTable) -> dict[str, Any]:
@@ -167,9 +186,10 @@ def _show_candidates(candidates: list[Candidate]) -> None:
     print_text("")
 
 
-def _say_next(path: Path, table: str) -> None:
+def _say_next(path: Path, table: str, has_report: bool) -> None:
     name, table = shlex.quote(str(path)), shlex.quote(table)
     print_text(f"Wrote {path} ({path.expanduser().stat().st_size / 1000:,.0f} kB). To go on:")
     print_text(f"  takagi predict {name} NEW.csv -o predictions.csv")
     print_text(f"  takagi explain {name} {table} --row 0")
-    print_text(f"  takagi report {name} {table} -o report.html")
+    if has_report:
+        print_text(f"  takagi report {name} {table} -o report.html")

@@ -47,12 +47,22 @@ def _score_rivals(model: Pipeline, training: tuple[Any, Any], test: tuple[Any, A
     encode = model[0].transform
     target, actual = (np.asarray(y, dtype=float) for y in (training[1], test[1]))
     ridge = make_ridge().fit(encode(training[0]), target)
-    n_rules = model[-1].rule_base_.n_rules
     return [
-        _score(f"takagi, {count(n_rules, 'rule')}", actual, model.predict(test[0])),
+        _score(f"takagi, {describe_rules(model)}", actual, model.predict(test[0])),
         _score("ridge regression", actual, ridge.predict(encode(test[0]))),
         _score("always the mean", actual, np.full(len(actual), target.mean())),
     ]
+
+
+def count_rules(model: Pipeline) -> int:
+    """Return how many rules a regressor has, or all members of a committee together."""
+    return sum(member.n_rules_ for member in getattr(model[-1], "estimators_", [model[-1]]))
+
+
+def describe_rules(model: Pipeline) -> str:
+    """Return how many rules a model has, in words."""
+    rules, members = count(count_rules(model), "rule"), getattr(model[-1], "estimators_", [])
+    return f"{rules} in {len(members)} members" if members else rules
 
 
 def _score(who: str, actual: FloatArray, predicted: FloatArray) -> Score:

@@ -9,7 +9,7 @@ from sklearn.metrics import root_mean_squared_error
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from takagi import TableEncoder, TSKRegressor
+from takagi import TableEncoder, TSKCommittee, TSKRegressor
 from takagi._typing import IntArray
 from takagi.cli._console import count
 from takagi.cli._progress import Watch
@@ -28,10 +28,24 @@ class Settings:
     keep_prob: float = 0.8
     max_iter: int = 5000
     random_state: int = 0
+    committee: bool = False
+
+    def make_regressor(self) -> TSKRegressor | TSKCommittee:
+        """Return what is to be fitted."""
+        parameters = asdict(self)
+        del parameters["committee"]
+        regressor = TSKRegressor(**parameters)
+        return (
+            TSKCommittee(estimator=regressor, random_state=self.random_state, n_jobs=-1)
+            if self.committee
+            else regressor
+        )
 
     @property
     def words(self) -> str:
         """How many rules, in words."""
+        if self.committee:
+            return "a committee"
         return "rules" if isinstance(self.n_rules, str) else count(self.n_rules, "rule")
 
 
@@ -55,6 +69,11 @@ class Candidate:
 
 def train_model(X: Any, y: Any, settings: Settings, label: str) -> Pipeline:
     """Return a fitted pipeline of table encoder and regressor, and show progress; Ctrl-C leaves nothing."""
+    if settings.committee:
+        with Watch(label, None, "members") as watch:
+            return make_pipeline(TableEncoder(), settings.make_regressor()).fit(
+                X, y, tskcommittee__callback=watch.reach
+            )
     with Watch(label, settings.max_iter, "iterations") as watch:
         model = fit_pipeline(X, y, settings, lambda progress: watch.reach(progress.n_iter, progress.max_iter))
     if model[-1].stopped_ == "interrupted":  # the library would keep the best rules so far
@@ -64,13 +83,16 @@ def train_model(X: Any, y: Any, settings: Settings, label: str) -> Pipeline:
 
 def fit_pipeline(X: Any, y: Any, settings: Settings, callback: Callable[[Progress], object]) -> Pipeline:
     """Return a fitted pipeline of table encoder and regressor."""
-    model = make_pipeline(TableEncoder(), TSKRegressor(**asdict(settings)))
+    model = make_pipeline(TableEncoder(), settings.make_regressor())
     return model.fit(X, y, tskregressor__callback=callback)
 
 
-def choose_settings(n_rules: int | str | None, max_iter: int | None, seed: int) -> Settings:
+def choose_settings(n_rules: int | str | None, max_iter: int | None, seed: int, committee: bool = False) -> Settings:
     """Return what the user gave, and the defaults where nothing was given."""
-    default = Settings(random_state=seed, keep_prob=1.0 if n_rules == "auto" else Settings.keep_prob)
+    n_rules = "auto" if n_rules is None and committee else n_rules
+    default = Settings(
+        random_state=seed, keep_prob=1.0 if n_rules == "auto" else Settings.keep_prob, committee=committee
+    )
     return replace(default, n_rules=n_rules or default.n_rules, max_iter=max_iter or default.max_iter)
 
 

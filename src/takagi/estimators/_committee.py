@@ -1,6 +1,7 @@
 """The committee: the mean of several regressors, each trained without a part of the rows, and a memory of errors."""
 
 import warnings
+from collections.abc import Callable
 from copy import deepcopy
 from numbers import Integral
 from typing import Any
@@ -19,7 +20,7 @@ from takagi._validation import validate_rows
 from takagi._wording import name_outputs
 from takagi.estimators._base import count_threads, read_target_names, validate_training
 from takagi.estimators._fitting import take_line
-from takagi.estimators._memory import choose_rows, learn_memory
+from takagi.estimators._memory import Memory, choose_rows, learn_memory
 from takagi.estimators._regressor import TSKRegressor
 from takagi.estimators._rows import Rows, merge_equal_rows
 from takagi.training import TrainConfig
@@ -116,7 +117,14 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Table, y: Table, sample_weight: Table = None) -> "TSKCommittee":
+    def fit(
+        self,
+        X: Table,
+        y: Table,
+        sample_weight: Table = None,
+        *,
+        callback: Callable[[int, int], object] | None = None,
+    ) -> "TSKCommittee":
         """Fit the members.
 
         Parameters
@@ -127,6 +135,8 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
             One target or several.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows.
+        callback : callable, optional
+            Called after each member, in its thread, with the number of members that are fitted and that of all.
 
         Returns
         -------
@@ -138,22 +148,13 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         rows = merge_equal_rows(given)
         rng = check_random_state(self.random_state)
         folds = np.array_split(rng.permutation(len(rows.X)), self._count_members(len(rows.X)))
-        first_seed, *seeds = rng.randint(2**31 - 1, size=len(folds) + 1).tolist()
-        scout = _send_scout(base, rows, first_seed)
-        self.estimators_ = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-            delayed(self._fit_member)(base, scout, rows, fold, seed, is_small=place % 2 == 1)
-            for place, (fold, seed) in enumerate(zip(folds, seeds, strict=True))
-        )
+        self.estimators_ = self._fit_members(base, rows, folds, rng, callback)
         self._name_members(read_target_names(y))
-        distinct = self._predict_out_of_fold(rows, folds)
-        self.memory_, remembered = None, choose_rows(rows.X, rng)
+        prediction = self._predict_out_of_fold(rows, folds)
+        self.memory_: Memory | None = None
         if self.remember:
-            self.memory_ = learn_memory(rows._replace(y=rows.y - distinct).take(remembered), self.n_jobs)
-        if self.memory_ is not None:
-            own = np.full(len(rows.X), -1)
-            own[remembered] = np.arange(len(remembered))
-            distinct += self.memory_.correct(rows.X, own, count_threads(self.n_jobs))
-        self._estimate_error(given, rows, distinct)
+            prediction += self._remember(rows, prediction, rng)
+        self._estimate_error(given, rows, prediction)
         return self
 
     def predict(self, X: Table) -> FloatArray:
@@ -205,6 +206,28 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
             )
         return min(self.n_members, n_rows)
 
+    def _fit_members(
+        self,
+        base: TSKRegressor,
+        rows: Rows,
+        folds: list[IntArray],
+        rng: np.random.RandomState,
+        callback: Callable[[int, int], object] | None,
+    ) -> list[TSKRegressor]:
+        """Return the members, one for each fold; every second one is small."""
+        first_seed, *seeds = rng.randint(2**31 - 1, size=len(folds) + 1).tolist()
+        scout, done = _send_scout(base, rows, first_seed), []
+
+        def fit_member(place: int) -> TSKRegressor:
+            member = self._fit_member(base, scout, rows, folds[place], seeds[place], is_small=place % 2 == 1)
+            done.append(place)
+            if callback is not None:
+                callback(len(done), len(folds))
+            return member
+
+        run = Parallel(n_jobs=self.n_jobs, require="sharedmem")
+        return run(delayed(fit_member)(place) for place in range(len(folds)))
+
     def _fit_member(
         self, base: TSKRegressor, scout: TSKRegressor | None, rows: Rows, fold: IntArray, seed: int, is_small: bool
     ) -> TSKRegressor:
@@ -247,6 +270,16 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         for member, fold in zip(self.estimators_, folds, strict=True):
             prediction[fold] = member.rule_base_.predict(rows.X[fold]).reshape(len(fold), -1)
         return prediction
+
+    def _remember(self, rows: Rows, prediction: FloatArray, rng: np.random.RandomState) -> FloatArray:
+        """Learn what predictions out of fold lack, and return what the other rows add to each of them."""
+        chosen = choose_rows(rows.X, rng)
+        self.memory_ = learn_memory(rows._replace(y=rows.y - prediction).take(chosen), self.n_jobs)
+        if self.memory_ is None:
+            return np.zeros_like(prediction)
+        own = np.full(len(rows.X), -1)
+        own[chosen] = np.arange(len(chosen))
+        return self.memory_.correct(rows.X, own, count_threads(self.n_jobs))
 
     def _estimate_error(self, given: Rows, rows: Rows, distinct: FloatArray) -> None:
         """Set what is told of rows out of fold, given the predictions for the distinct ones."""
