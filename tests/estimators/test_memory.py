@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
@@ -15,6 +17,11 @@ def blend(X, own, rows, weight, values, widths, damping):
     squares = (((X[:, None] - rows) / widths) ** 2).sum(axis=2)
     firing = weight * np.exp(-0.5 * squares) * (squares <= REACH**2) * (np.arange(len(rows)) != own[:, None])
     return firing @ values / (firing.sum(axis=1) + damping), firing.sum(axis=1)
+
+
+def learn(rows, n_jobs=None):
+    """Learn a memory of all that there is: predictions are zero."""
+    return learn_memory(rows, np.zeros_like(rows.y), n_jobs)
 
 
 def make_rows(n_rows, n_features, seed=0):
@@ -97,7 +104,7 @@ def test_slopes_are_those_of_the_error(logs):
 
 
 def test_a_memory_finds_the_feature_in_which_rows_must_be_alike():
-    memory = learn_memory(make_daily(600))
+    memory = learn(make_daily(600))
     unit = np.array([1.0, 40 / np.sqrt(12), 1.0])
     widths = memory.widths[:, 0] / unit
     assert (widths[:, 1] < 0.1).all()
@@ -108,40 +115,49 @@ def test_a_memory_finds_the_feature_in_which_rows_must_be_alike():
 
 
 def test_of_noise_mostly_nothing_is_remembered():
-    memories = [learn_memory(make_rows(200, 4, seed)) for seed in range(12)]
+    memories = [learn(make_rows(200, 4, seed)) for seed in range(12)]
     assert sum(memory is not None for memory in memories) <= 4
 
 
-@pytest.mark.parametrize("n_rows", [1, 2, 29])
+@pytest.mark.parametrize("n_rows", [1, 2, 79])
 def test_few_rows_are_not_remembered(n_rows):
-    assert learn_memory(make_daily(n_rows)) is None
+    assert learn(make_daily(n_rows)) is None
 
 
-def test_errors_that_are_all_zero_are_not_remembered():
-    rows = make_daily(100)
-    assert learn_memory(rows._replace(y=np.zeros_like(rows.y))) is None
+def test_rows_of_which_few_have_nearly_all_weight_are_not_remembered():
+    rows = make_daily(400)
+    assert learn(rows._replace(weight=np.where(np.arange(400) % 10, 1e-6, 1.0))) is None
+    assert learn(rows._replace(weight=np.where(np.arange(400) % 2, 1e-6, 1.0))) is not None
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-5])
+def test_slight_errors_are_not_remembered(size):
+    rows = make_daily(400)
+    assert learn_memory(rows, (1 - size) * rows.y) is None
+    assert learn_memory(rows, 0.9 * rows.y) is not None
 
 
 def test_each_output_has_its_own_widths():
     rows = make_daily(600)
     noise = np.random.default_rng(3).normal(size=(600, 1))
-    memory = learn_memory(rows._replace(y=np.hstack([noise, rows.y, np.zeros((600, 1))])))
+    memory = learn(rows._replace(y=np.hstack([noise, rows.y, np.zeros((600, 1))])))
     assert np.isinf(memory.damping).all(axis=0).tolist() == [True, False, True]
-    np.testing.assert_allclose(memory.widths[:, 1], learn_memory(rows).widths[:, 0], rtol=1e-6)
+    np.testing.assert_allclose(memory.widths[:, 1], learn(rows).widths[:, 0], rtol=1e-6)
 
 
 def test_units_and_the_scale_of_weights_do_not_matter():
     rows = make_daily(400)
     scale, shift = np.array([1e-200, 1.0, 1e200]), np.array([5e-200, 0.0, -1e201])
-    other = learn_memory(Rows(rows.X * scale + shift, rows.y * 100, rows.weight * 7))
-    memory = learn_memory(rows)
+    other = learn(Rows(rows.X * scale + shift, rows.y * 1e170, rows.weight * 7))
+    memory = learn(rows)
     np.testing.assert_allclose(other.widths, memory.widths * scale, rtol=1e-3)
-    np.testing.assert_allclose(other.correct(rows.X * scale + shift), 100 * memory.correct(rows.X), rtol=1e-3, atol=0.1)
+    corrections = other.correct(rows.X * scale + shift) / 1e170
+    np.testing.assert_allclose(corrections, memory.correct(rows.X), rtol=1e-3, atol=1e-3)
 
 
 def test_a_constant_column_and_threads_do_no_harm():
     rows = make_daily(400)
-    memory = learn_memory(rows._replace(X=np.column_stack([rows.X, np.full(400, 3.0)])), n_jobs=2)
+    memory = learn(rows._replace(X=np.column_stack([rows.X, np.full(400, 3.0)])), n_jobs=2)
     new = make_daily(1_000, seed=1)
     left = new.y - memory.correct(np.column_stack([new.X, np.full(1_000, 3.0)]))
     assert np.sqrt(np.mean(left**2)) < 0.4
@@ -158,7 +174,7 @@ def test_rows_are_remembered_up_to_a_bound():
 def test_many_features_are_searched_for_the_one_that_counts():
     rows = make_daily(300)
     other = np.random.default_rng(7).normal(size=(300, 300))
-    memory = learn_memory(rows._replace(X=np.hstack([other, rows.X[:, [1]]])))
+    memory = learn(rows._replace(X=np.hstack([other, rows.X[:, [1]]])))
     assert (memory.widths[:, 0].argmin(axis=1) == np.arange(300)[:, None]).sum() == 0
     assert (memory.widths[:, 0, -1] / np.sqrt(40**2 / 12) < 0.1).all()
 
@@ -189,6 +205,42 @@ def test_a_memory_makes_a_committee_more_accurate_and_the_error_out_of_fold_know
     error, plain_error = (np.sqrt(np.mean((model.predict(new.X) - new.y[:, 0]) ** 2)) for model in (fitted, plain))
     assert error < 0.5 * plain_error
     assert 0.85 < fitted.oof_rmse_ / error < 1.15
+
+
+def test_far_rows_are_not_corrected_and_do_not_warn(fitted):
+    with np.errstate(all="raise"):
+        assert (fitted.memory_.correct(np.full((1, 3), 1e308)) == 0).all()
+
+
+def test_a_prediction_does_not_make_the_pickle_larger(fitted, daily):
+    fresh = pickle.loads(pickle.dumps(fitted))
+    before = len(pickle.dumps(fresh))
+    np.testing.assert_array_equal(fresh.predict(daily.X), fitted.predict(daily.X))
+    assert len(pickle.dumps(fresh)) == before
+
+
+def test_ctrl_c_leaves_the_committee_as_it_was(fitted, daily, monkeypatch):
+    model = pickle.loads(pickle.dumps(fitted))
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("takagi.estimators._committee.learn_memory", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(daily.X[:300], -daily.y[:300, 0])
+    np.testing.assert_array_equal(model.predict(daily.X), fitted.predict(daily.X))
+    assert len(model.oof_prediction_) == 400
+
+
+def test_a_straight_line_is_not_remembered(daily):
+    model = TSKCommittee(4, random_state=0).fit(daily.X, daily.X @ [1.0, 2.0, 0.3] + 0.7)
+    assert [member.stopped_ for member in model.estimators_] == ["line"] * 4
+    assert model.memory_ is None
+
+
+def test_a_talkative_committee_tells_what_it_remembers(daily, capsys):
+    TSKCommittee(4, SMALL, random_state=0, verbose=1).fit(daily.X, daily.y[:, 0])
+    assert "committee remembers 400 rows: RMSE 0." in capsys.readouterr().out
 
 
 def test_without_a_memory_a_committee_holds_no_row(daily):

@@ -266,6 +266,8 @@ def test_the_text_and_the_plot_name_similar_rows_and_their_number(remembering):
     number = model[-1].memory_.recall(model[:-1].transform(X.iloc[[3]]))[1][0, 0]
     found = re.search(r"similar rows +([\d.]+) ", str(explained))
     assert float(found[1]) == pytest.approx(number, rel=1e-3)
+    assert "Members, without similar rows\n" in str(explained)
+    assert "Here, without similar rows, dust = " in str(explained)
     display = explained.plot()
     assert any("similar rows" in label.get_text() for label in display.axes_[0].get_yticklabels())
 

@@ -106,6 +106,9 @@ EDITS = {
 
 MEMORY_EDITS = {
     "rows": (lambda m: m["rows"].pop(), r"model.memory.rows must be an array of shape \(2, 300\)"),
+    "no rows": (lambda m: m.update(rows=[[], []]), "model.memory.rows must be lists of at least one row"),
+    "fewer weights": (lambda m: m["weight"].pop(), r"model.memory.weight must be an array of shape \(300,\)"),
+    "a weight": (lambda m: m["weight"].__setitem__(3, -1.0), "model.memory.weight must be numbers above 0"),
     "errors": (lambda m: m["errors"][0].pop(), "model.memory.errors must have lists of equal lengths"),
     "widths": (lambda m: m["widths"][0][1].__setitem__(0, 0.0), "model.memory.widths must be numbers above 0"),
     "damping": (lambda m: m["damping"].pop(), r"model.memory.damping must be an array of shape \(2, 2\)"),

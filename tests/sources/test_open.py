@@ -50,6 +50,39 @@ def test_how_text_is_written_is_found_out(tmp_path, separator, decimal):
     assert read(tmp_path) == [1.25, 1.25, 2.5, 2.5]
 
 
+def test_files_of_plain_letters_go_with_any_encoding(tmp_path):
+    table = pd.DataFrame({"b": ["x", "z"], "y": [1.0, 2.0]})
+    table.to_csv(tmp_path / "0.csv", index=False)
+    table.replace("z", "é").to_csv(tmp_path / "1.csv", index=False, encoding="latin-1")
+    with pytest.warns(UserWarning, match=r"1\.csv is not UTF-8"):
+        source = open_source(tmp_path, "y")
+    blocks = list(source.blocks(np.random.default_rng(0)))
+    assert sorted({cell for block in blocks for cell in block.X["b"]}) == ["x", "z", "é"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"encoding": "latin-1"}, r"0\.csv is comma-separated, UTF-8, but .*1\.csv is comma-separated, Windows-1252"),
+        ({"sep": ";"}, r"0\.csv is comma-separated, UTF-8, but .*1\.csv is semicolon-separated, UTF-8\. Save all"),
+    ],
+)
+def test_files_that_are_not_written_alike_are_named(tmp_path, options, message):
+    table = pd.DataFrame({"b": ["x", "é"], "y": [1.0, 2.0]})
+    table.to_csv(tmp_path / "0.csv", index=False)
+    table.to_csv(tmp_path / "1.csv", index=False, **options)
+    with pytest.raises(DatasetError, match=message):
+        open_source(tmp_path, "y")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r"])
+def test_the_last_line_tells_the_encoding_too(tmp_path, end):
+    text = end.join(["b,y", *["x,1.0"] * 60, "é,2.0"])
+    (tmp_path / "t.csv").write_bytes(text.encode("latin-1"))
+    with pytest.warns(UserWarning, match="is read as Windows-1252"):
+        assert read(tmp_path / "t.csv")[-1] == 2.0
+
+
 def test_another_encoding_is_found_out_with_a_warning(tmp_path):
     pd.DataFrame({"größe": ["ä", "ü"], "y": [1, 2]}).to_csv(tmp_path / "t.csv", encoding="latin-1", index=False)
     with pytest.warns(UserWarning, match=r"t\.csv is not UTF-8 \(line 1\) and is read as Windows-1252"):

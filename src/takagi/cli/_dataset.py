@@ -20,7 +20,7 @@ from takagi.cli._training_table import TrainingTable, choose_columns, learn_from
 from takagi.estimators._epochs import SAMPLE_ROWS, EpochProgress, limit_rows
 from takagi.estimators._fit_dataset import Wishes, copy_model, fit_source
 from takagi.sources import ArrowSource, DatasetError, Sample
-from takagi.sources._dialect import Dialect, read_dialect
+from takagi.sources._dialect import Dialect, read_dialects
 from takagi.sources._open import PARQUET_SUFFIXES, TEXT_SUFFIXES, find_files, make_text_format, open_dataset
 from takagi.training import Progress
 
@@ -78,18 +78,18 @@ class DatasetOnDisk:
         if paths[0].suffix.lower() in PARQUET_SUFFIXES:
             layout.refuse_names(label)
         else:
-            dialect = _find_dialect(paths[0], layout)
+            dialect = _find_dialect(paths, layout)
             description, text_format = str(dialect), make_text_format(dialect, paths[0])
         dataset = open_dataset(paths, text_format)
         names = [name for name in dataset.schema.names if not name.startswith("__index_level_")]
         return cls(label, names, f"{count(len(paths), 'file')}, {description}", dataset)
 
 
-def _find_dialect(path: Path, layout: Layout) -> Dialect:
-    dialect, remark = read_dialect(path)
+def _find_dialect(paths: Sequence[Path], layout: Layout) -> Dialect:
+    dialect, remark = read_dialects(paths)
     if remark:
         print_note(remark)
-    return set_names(dialect, layout.name_list, str(path)) if layout.no_header or layout.names else dialect
+    return set_names(dialect, layout.name_list, str(paths[0])) if layout.no_header or layout.names else dialect
 
 
 # -- training ----------------------------------------------------------------------------------------------------------

@@ -2,13 +2,12 @@
 
 import warnings
 from collections.abc import Callable
-from copy import deepcopy
 from numbers import Integral
-from typing import Any
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, MultiOutputMixin, RegressorMixin, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
@@ -18,16 +17,24 @@ from takagi._dask import is_dask, map_rows
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import validate_rows
 from takagi._wording import name_outputs
-from takagi.estimators._base import count_threads, read_target_names, validate_training
-from takagi.estimators._fitting import take_line
+from takagi.estimators._base import count_threads, make_rng, read_target_names, validate_training
+from takagi.estimators._fitting import PilotEnded, take_line
 from takagi.estimators._memory import Memory, choose_rows, learn_memory
 from takagi.estimators._regressor import TSKRegressor
-from takagi.estimators._rows import Rows, merge_equal_rows
+from takagi.estimators._rows import Rows, measure_size, merge_equal_rows
 from takagi.training import TrainConfig
 
 _FEWEST_ROWS = 3  # so that two are left to train on
 _FEWEST_RULES = 4  # of a small member
 _MOST_VALIDATION_ROWS = 500  # of a fold; more would take longer than the training
+
+
+class Findings(NamedTuple):
+    """What pilots found on all rows: how many rules and which settings, and whether a straight line is preferred."""
+
+    n_rules: int
+    config: TrainConfig
+    prefers_line: bool
 
 
 class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEstimator):
@@ -144,16 +151,19 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
             The fitted estimator.
         """
         base = _check_base(self.estimator)
+        base._validate_params()
         given, self._is_single_target = validate_training(self, X, y, sample_weight, _FEWEST_ROWS)
         rows = merge_equal_rows(given)
         rng = check_random_state(self.random_state)
         folds = np.array_split(rng.permutation(len(rows.X)), self._count_members(len(rows.X)))
-        self.estimators_ = self._fit_members(base, rows, folds, rng, callback)
-        self._name_members(read_target_names(y))
-        prediction = self._predict_out_of_fold(rows, folds)
-        self.memory_: Memory | None = None
+        members = self._fit_members(base, rows, folds, rng, callback)
+        self._name(members, read_target_names(y))
+        prediction = _predict_out_of_fold(members, rows, folds)
+        memory = None
         if self.remember:
-            prediction += self._remember(rows, prediction, rng)
+            memory, correction = _remember(rows, prediction, rng, self.n_jobs)
+            prediction += correction
+        self.estimators_, self.memory_ = members, memory  # all at once, so that Ctrl-C leaves nothing half done
         self._estimate_error(given, rows, prediction)
         return self
 
@@ -216,29 +226,32 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
     ) -> list[TSKRegressor]:
         """Return the members, one for each fold; every second one is small."""
         first_seed, *seeds = rng.randint(2**31 - 1, size=len(folds) + 1).tolist()
-        scout, done = _send_scout(base, rows, first_seed), []
+        found, done, lock = _measure(base, rows, first_seed), 0, Lock()
 
         def fit_member(place: int) -> TSKRegressor:
-            member = self._fit_member(base, scout, rows, folds[place], seeds[place], is_small=place % 2 == 1)
-            done.append(place)
-            if callback is not None:
-                callback(len(done), len(folds))
+            member = self._fit_member(base, found, rows, folds[place], seeds[place], is_small=place % 2 == 1)
+            nonlocal done
+            with lock:
+                done += 1
+                if callback is not None:
+                    callback(done, len(folds))
             return member
 
         run = Parallel(n_jobs=self.n_jobs, require="sharedmem")
         return run(delayed(fit_member)(place) for place in range(len(folds)))
 
     def _fit_member(
-        self, base: TSKRegressor, scout: TSKRegressor | None, rows: Rows, fold: IntArray, seed: int, is_small: bool
+        self, base: TSKRegressor, found: Findings | None, rows: Rows, fold: IntArray, seed: int, is_small: bool
     ) -> TSKRegressor:
         """Return a regressor that was trained on the rows outside a fold and validated on the fold."""
         training, held_out = rows.take(np.delete(np.arange(len(rows.X)), fold)), rows.take(fold)
-        if scout is not None and scout.stopped_ == "line":
-            member = deepcopy(scout)
-            member.rule_base_ = take_line(training, TrainConfig()).ordered_rules
+        member = clone(base).set_params(random_state=seed)
+        if found is not None and found.prefers_line:
+            member._store(take_line(training, found.config), None)
+            member.n_features_in_ = rows.X.shape[1]
         else:
-            parameters = {} if scout is None else _take_findings(base, scout, len(rows.X), len(training.X), is_small)
-            member = clone(base).set_params(**parameters, random_state=seed)
+            if found is not None:
+                member.set_params(**_use_findings(base, found, len(rows.X), len(training.X), is_small))
             judges = rows.take(fold[:_MOST_VALIDATION_ROWS])
             y, y_val = self._shape(training.y), self._shape(judges.y)
             member.fit(training.X, y, training.weight, X_val=judges.X, y_val=y_val)
@@ -250,10 +263,10 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
             print(f"[takagi] member with {member.n_rules_} rules: RMSE {shown} on its fold")  # noqa: T201
         return member
 
-    def _name_members(self, target_names: list[str] | None) -> None:
+    def _name(self, members: list[TSKRegressor], target_names: list[str] | None) -> None:
         """Give the members the names of the columns, so that each can be used alone."""
         names = getattr(self, "feature_names_in_", None)
-        for member in self.estimators_:
+        for member in members:
             member.rule_base_ = member.rule_base_.rename(names, target_names)
             if names is not None:
                 member.feature_names_in_ = names
@@ -264,23 +277,6 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         mean = np.mean(predictions, axis=0).reshape(len(rows), -1)
         return mean if self.memory_ is None else mean + self.memory_.correct(rows, n_threads=n_threads)
 
-    def _predict_out_of_fold(self, rows: Rows, folds: list[IntArray]) -> FloatArray:
-        """Return predictions for distinct rows, each by the member that was not trained on it."""
-        prediction = np.empty_like(rows.y)
-        for member, fold in zip(self.estimators_, folds, strict=True):
-            prediction[fold] = member.rule_base_.predict(rows.X[fold]).reshape(len(fold), -1)
-        return prediction
-
-    def _remember(self, rows: Rows, prediction: FloatArray, rng: np.random.RandomState) -> FloatArray:
-        """Learn what predictions out of fold lack, and return what the other rows add to each of them."""
-        chosen = choose_rows(rows.X, rng)
-        self.memory_ = learn_memory(rows._replace(y=rows.y - prediction).take(chosen), self.n_jobs)
-        if self.memory_ is None:
-            return np.zeros_like(prediction)
-        own = np.full(len(rows.X), -1)
-        own[chosen] = np.arange(len(chosen))
-        return self.memory_.correct(rows.X, own, count_threads(self.n_jobs))
-
     def _estimate_error(self, given: Rows, rows: Rows, distinct: FloatArray) -> None:
         """Set what is told of rows out of fold, given the predictions for the distinct ones."""
         place = _find_rows(given, rows)
@@ -289,8 +285,12 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         if unused.any():
             prediction[unused] = self._predict_rows(given.X[unused])
         self.oof_prediction_ = self._shape(prediction)
-        rmse = np.sqrt(np.average((given.y - prediction) ** 2, axis=0, weights=given.weight))
+        rmse = measure_size(given.y - prediction, given.weight)
         self.oof_rmse_ = float(rmse[0]) if self._is_single_target else rmse
+        if self.verbose:
+            remembered = "nothing" if self.memory_ is None else f"{len(self.memory_.rows):,} rows"
+            shown = ", ".join(f"{error:.4g}" for error in rmse)
+            print(f"[takagi] committee remembers {remembered}: RMSE {shown} out of fold")  # noqa: T201
 
     def _shape(self, targets: FloatArray) -> FloatArray:
         """Return targets as they came: a vector, or columns."""
@@ -310,34 +310,56 @@ def _check_base(estimator: Any) -> TSKRegressor:
     )
 
 
-def _send_scout(base: TSKRegressor, rows: Rows, seed: int) -> TSKRegressor | None:
-    """Return a regressor whose pilots have measured the rows, but which was hardly trained; None if they need not."""
-    if not base._choose_recipe(rows).measures:
+def _measure(base: TSKRegressor, rows: Rows, seed: int) -> Findings | None:
+    """Return what pilots find, None if nothing is open."""
+    recipe = base._choose_recipe(rows)
+    if not recipe.measures:
         return None
-    scout = clone(base).set_params(random_state=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # it is not meant to converge
-        scout.fit(rows.X, rows.y, rows.weight, callback=lambda progress: True)
-    _heed_interrupt(scout)
-    return scout
+    fitting, config = base._prepare(make_rng(seed))
+    try:
+        advice = base._run_pilots(fitting, recipe, config, rows, None)
+    except PilotEnded:
+        raise KeyboardInterrupt from None
+    config = recipe.configure(config, advice.strength, rows, base._scales_target)
+    return Findings(recipe.n_rules, config, advice.prefers_line and base.n_rules == "auto")
 
 
-def _take_findings(
-    base: TSKRegressor, scout: TSKRegressor, n_rows: int, n_training: int, is_small: bool
-) -> dict[str, Any]:
+def _use_findings(base: TSKRegressor, found: Findings, n_rows: int, n_training: int, is_small: bool) -> dict[str, Any]:
     """Return the parameters for a member: those for all rows; measured penalties are in inverse proportion to rows.
 
     Where the number of rules is open, small members have half of them, since members that differ are a better mean.
     """
     penalties = {
-        name: getattr(scout, f"{name}_") * n_rows / n_training
+        name: getattr(found.config, name) * n_rows / n_training
         for name in ("l2", "smoothness")
         if getattr(base, name) == "auto"
     }
     n_rules = base.n_rules
     if n_rules == "auto":
-        n_rules = min(max(_FEWEST_RULES, scout.n_rules_ // (2 if is_small else 1)), scout.n_rules_, n_training)
-    return {"n_rules": n_rules, "keep_prob": scout.keep_prob_, "batch_size": scout.batch_size_, **penalties}
+        n_rules = min(max(_FEWEST_RULES, found.n_rules // (2 if is_small else 1)), found.n_rules, n_training)
+    config = found.config
+    return {"n_rules": n_rules, "keep_prob": config.keep_prob, "batch_size": config.batch_size, **penalties}
+
+
+def _predict_out_of_fold(members: list[TSKRegressor], rows: Rows, folds: list[IntArray]) -> FloatArray:
+    """Return predictions for distinct rows, each by the member that was not trained on it."""
+    prediction = np.empty_like(rows.y)
+    for member, fold in zip(members, folds, strict=True):
+        prediction[fold] = member.rule_base_.predict(rows.X[fold]).reshape(len(fold), -1)
+    return prediction
+
+
+def _remember(
+    rows: Rows, prediction: FloatArray, rng: np.random.RandomState, n_jobs: int | None
+) -> tuple[Memory | None, FloatArray]:
+    """Return a memory of what predictions lack, and what the other rows add to each of them."""
+    chosen = choose_rows(rows.X, rng)
+    memory = learn_memory(rows.take(chosen), prediction[chosen], n_jobs)
+    if memory is None:
+        return None, np.zeros_like(prediction)
+    own = np.full(len(rows.X), -1)
+    own[chosen] = np.arange(len(chosen))
+    return memory, memory.correct(rows.X, own, count_threads(n_jobs))
 
 
 def _heed_interrupt(regressor: TSKRegressor) -> None:

@@ -5,9 +5,9 @@ error that the member made on it that was not trained on it. Besides there is on
 adds nothing, the damping: where no row is near, nothing is added. All rules share their widths, one per feature, and
 these make the memory: they tell in which features rows must be alike.
 
-The widths are learned by leaving out one row at a time: half of the rows are left out in turn to learn, the other half
-to choose among the iterates, and once more with the halves exchanged. Both results are kept and their mean is used,
-if the gain on the rows that chose is clear.
+The widths are learned by leaving out one row at a time: half of the rows, or up to 1,000, are left out in turn to
+learn, as many others to choose among the iterates, and once more with the two exchanged. Both results are kept and
+their mean is used, if the gain on the rows that chose is clear.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -21,13 +21,15 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from takagi import kernels
 from takagi._typing import FloatArray, IntArray
-from takagi.estimators._rows import Rows, measure_columns
+from takagi.estimators._rows import Rows, measure_columns, measure_size
 
-_FEWEST_ROWS = 30
+_FEWEST_ROWS = 80  # fewer tell too little
 _MOST_ROWS = 50_000
 _MOST_NUMBERS = 1_000_000  # remembered features, which bounds the time
 _QUERIES = (200, 1_000)  # rows that are left out in a half, fewest and most
 _PAIRS = 3_000_000  # of a row that is left out and another one; fewer are left out if there are more
+_MANY_FEATURES, _FEWEST_QUERIES = 20, 50  # with more features, fewer rows are left out
+_SLIGHT = 1e-3  # of the targets' deviation; smaller errors are not worth a memory
 _EVEN_WIDTHS = (0.05, 0.1, 0.2, 0.4, 0.8)  # to start from, times the root of the number of features
 _SINGLE_WIDTHS = (0.03, 0.1, 0.3)  # of one feature alone
 _FAINT = 0.1  # all other features together, to start from one alone
@@ -81,9 +83,17 @@ class Memory:
                 corrections[here, k] += 0.5 * blended
                 numbers[here, k] += 0.5 * fired
 
-        with ThreadPoolExecutor(n_threads) as pool:
-            list(pool.map(fill, range(0, len(X), _BLOCK_ROWS)))
+        starts = range(0, len(X), _BLOCK_ROWS)
+        if n_threads == 1 or len(starts) <= 1:
+            for start in starts:
+                fill(start)
+        else:
+            with ThreadPoolExecutor(n_threads) as pool:
+                list(pool.map(fill, starts))
         return corrections, numbers
+
+    def __getstate__(self) -> dict[str, FloatArray]:
+        return {name: value for name, value in self.__dict__.items() if name != "_shelves"}
 
     @cached_property
     def _shelves(self) -> dict[tuple[int, int], "Shelf"]:
@@ -92,7 +102,7 @@ class Memory:
 
 
 class Shelf(NamedTuple):
-    """Rows divided by widths, the column of the smallest width first, and sorted by it."""
+    """Rows divided by widths, the column that then tells most rows apart first, and sorted by it."""
 
     rows: FloatArray
     order: IntArray  # where each stood before
@@ -105,7 +115,8 @@ class Shelf(NamedTuple):
         self, X: FloatArray, own: IntArray, weight: FloatArray, errors: FloatArray, damping: float
     ) -> tuple[FloatArray, FloatArray]:
         """Return what errors blend to at rows of X, and how many rows are near, the own one of each left out."""
-        queries = ((X - self.origin) / self.widths)[:, self.columns]
+        with np.errstate(over="ignore"):  # infinitely far away is far away
+            queries = ((X - self.origin) / self.widths)[:, self.columns]
         blended, fired = np.empty((2, len(X)))
         known = weight[self.order], errors[self.order], float(damping)
         own = np.where(own < 0, -1, self.place[own])
@@ -134,33 +145,47 @@ def choose_rows(X: FloatArray, rng: np.random.RandomState) -> IntArray:
     return rng.permutation(n_rows)[: min(_MOST_ROWS, max(_FEWEST_ROWS, _MOST_NUMBERS // n_features))]
 
 
-def learn_memory(rows: Rows, n_jobs: int | None = None) -> Memory | None:
-    """Return a memory of rows, whose targets are what predictions lacked there; None if it would bring nothing.
+def learn_memory(rows: Rows, prediction: FloatArray, n_jobs: int | None = None) -> Memory | None:
+    """Return a memory of what predictions for rows lacked; None if it would bring nothing.
 
-    The rows stand in random order: the first half of those that are left out in turn are the first of them.
+    The rows stand in random order: those that are left out in turn are the first of them.
     """
-    n_rows = len(rows.X)
-    if n_rows < _FEWEST_ROWS:
+    if _count_effective(rows.weight) < _FEWEST_ROWS:
         return None
-    n_queries = min(int(np.clip(_PAIRS // n_rows, *_QUERIES)), n_rows // 2)
-    halves = np.arange(n_queries), np.arange(n_queries, 2 * n_queries)
+    errors = rows.y - prediction
+    size = measure_size(errors, rows.weight)
+    outputs = np.flatnonzero(size > _SLIGHT * measure_columns(rows.y, rows.weight)[1])
     weight = rows.weight / rows.weight.mean()
     mean, scale = measure_columns(rows.X, rows.weight)
-    rows_in_units = (rows.X - mean) / scale
-    spread = np.sqrt(np.average(rows.y**2, axis=0, weights=weight))
+    standard = (rows.X - mean) / scale
+    n_queries = _count_queries(*rows.X.shape)
+    halves = np.arange(n_queries), np.arange(n_queries, 2 * n_queries)
+    trials = [_Trial(standard, weight, errors[:, k] / size[k]) for k in outputs]
     found = Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(_learn_widths)(_Trial(rows_in_units, weight, rows.y[:, k] / spread[k]), *pair)
-        for k in np.flatnonzero(spread > 0)
-        for pair in (halves, halves[::-1])
+        delayed(_learn_widths)(trial, *roles) for trial in trials for roles in (halves, halves[::-1])
     )
-    widths, damping = np.ones((2, len(spread), len(scale))), np.full((2, len(spread)), np.inf)
-    for k, pair in zip(np.flatnonzero(spread > 0), zip(found[::2], found[1::2], strict=True), strict=True):
-        if _is_clear(pair):
+    widths, damping = np.ones((2, len(size), len(scale))), np.full((2, len(size)), np.inf)
+    for k, pair in zip(outputs, zip(found[::2], found[1::2], strict=True), strict=True):
+        if _is_clear(*pair):
             widths[:, k] = [np.exp(one.logs[:-1]) * scale for one in pair]
             damping[:, k] = [np.exp(one.logs[-1]) for one in pair]
     if np.isinf(damping).all():
         return None
-    return Memory(rows.X, weight, rows.y, widths, damping)
+    return Memory(rows.X, weight, errors, widths, damping)
+
+
+def _count_effective(weight: FloatArray) -> float:
+    """Return how many rows of equal weight would tell as much."""
+    weight = weight / weight.max()
+    return float(weight.sum() ** 2 / (weight**2).sum())
+
+
+def _count_queries(n_rows: int, n_features: int) -> int:
+    """Return how many rows are left out in turn to learn."""
+    wanted = int(np.clip(_PAIRS // n_rows, *_QUERIES))
+    if n_features > _MANY_FEATURES:
+        wanted = max(_FEWEST_QUERIES, wanted * _MANY_FEATURES // n_features)
+    return min(wanted, n_rows // 2)
 
 
 class _Found(NamedTuple):
@@ -171,9 +196,11 @@ class _Found(NamedTuple):
     weight: FloatArray
 
 
-def _is_clear(pair: tuple[_Found, _Found]) -> bool:
-    """Return whether the mean gain is well above its standard error."""
-    gains, weight = (np.concatenate(parts) for parts in zip(*(one[1:] for one in pair), strict=True))
+def _is_clear(one: _Found, other: _Found) -> bool:
+    """Return whether the mean gain is well above its standard error, and there are enough rows to tell."""
+    gains, weight = np.r_[one.gains, other.gains], np.r_[one.weight, other.weight]
+    if _count_effective(weight) < _FEWEST_ROWS / 2:
+        return False
     weight = weight / weight.sum()
     mean = float(weight @ gains)
     return mean > _CLEAR * float(np.sqrt(weight**2 @ (gains - mean) ** 2))
@@ -182,12 +209,14 @@ def _is_clear(pair: tuple[_Found, _Found]) -> bool:
 class _Trial:
     """Rows in standard units whose widths are sought."""
 
-    def __init__(self, rows: FloatArray, weight: FloatArray, errors: FloatArray) -> None:
+    def __init__(
+        self, rows: FloatArray, weight: FloatArray, errors: FloatArray, orders: IntArray | None = None
+    ) -> None:
         self.rows, self.weight, self.errors = rows, weight, errors
-        self.orders = np.argsort(rows, axis=0, kind="stable")
+        self.orders = np.argsort(rows, axis=0, kind="stable") if orders is None else orders
 
     def take_column(self, j: int) -> "_Trial":
-        return _Trial(self.rows[:, [j]], self.weight, self.errors)
+        return _Trial(self.rows[:, [j]], self.weight, self.errors, self.orders[:, [j]])
 
     def score(self, logs: FloatArray, queries: IntArray) -> tuple[float, FloatArray]:
         """Return the mean squared error at rows that are left out one at a time, and its slopes by the logarithms."""
@@ -234,8 +263,8 @@ def _start_single(trial: _Trial, learners: IntArray) -> FloatArray:
     """Return the best start in which one feature counts, and all others together hardly."""
     n_features = trial.rows.shape[1]
     losses = {
-        (j, width): trial.take_column(j).score(np.log([width, np.e]), learners)[0]
-        for j in range(n_features)
+        (j, width): single.score(np.log([width, np.e]), learners)[0]
+        for j, single in enumerate(map(trial.take_column, range(n_features)))
         for width in _SINGLE_WIDTHS
     }
     j, width = min(losses, key=losses.__getitem__)

@@ -260,15 +260,14 @@ class TSKRegressor(PartialFitMixin, MultiOutputMixin, RegressorMixin, BaseEstima
         if takes_collections(X, X_val, y_val):
             fit_partitions(self, X, y, sample_weight, callback)
             return self
-        initializer, config = self._resolve_names()
+        rng = make_rng(self.random_state)
+        fitting, config = self._prepare(rng)
         start = getattr(self, "rule_base_", None) if self.warm_start else None
         rows, is_single = validate_training(self, X, y, sample_weight, reset=start is None)
         if start is not None:
             check_start(start, rows.y.shape[1])
-        rng = make_rng(self.random_state)
         rows, held_out = self._gather(rows, X_val, y_val)
         recipe = self._choose_recipe(rows)
-        fitting = Fitting(initializer, self.projection, self.n_projections, self.standardize, rng, self.verbose)
         tell = show_progress(callback) if self.verbose else callback
         try:
             advice = self._run_pilots(fitting, recipe, config, rows, held_out)
@@ -322,6 +321,12 @@ class TSKRegressor(PartialFitMixin, MultiOutputMixin, RegressorMixin, BaseEstima
         return self.rule_base_.firing_share(validate_rows(self, X))
 
     # -- the steps of fit ----------------------------------------------------------------------------------------------
+
+    def _prepare(self, rng: np.random.Generator) -> tuple[Fitting, TrainConfig]:
+        """Return how fits are run, and their settings but for what is "auto"."""
+        initializer, config = self._resolve_names()
+        fitting = Fitting(initializer, self.projection, self.n_projections, self.standardize, rng, self.verbose)
+        return fitting, config
 
     def _resolve_names(self) -> tuple[Initializer, TrainConfig]:
         """Return the objects that the parameters name, or an error with the nearest name."""

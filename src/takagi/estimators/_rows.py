@@ -115,6 +115,13 @@ def measure_spread(columns: FloatArray, weight: FloatArray) -> tuple[FloatArray,
     return mean * peak, np.sqrt(np.average((scaled - mean) ** 2, axis=0, weights=weight)) * peak
 
 
+def measure_size(columns: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return the roots of the weighted mean squares of columns, without overflow or underflow."""
+    peak = np.abs(columns).max(axis=0)
+    peak[peak == 0] = 1.0
+    return np.sqrt(np.average((columns / peak) ** 2, axis=0, weights=weight)) * peak
+
+
 def choose_scale(spread: FloatArray, peak: FloatArray) -> FloatArray:
     """Return the standard deviations, and 1 for columns that are constant."""
     return np.where(is_constant(spread, peak), 1.0, spread)

@@ -1,6 +1,7 @@
 """What matters: of the rules, and of the columns."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,10 +57,13 @@ def rule_importance(model: Any, X: Table, y: Table) -> Any:
     target = check_targets(y, len(rows), committee.first.rules.n_outputs)
     scale = target.std(axis=0)
     scale[scale == 0] = 1.0
-    tables = []
+    prediction, tables = committee.predict(rows), []
     for i, member in enumerate(committee.members, 1):
         rules = member.rules
-        loss = _measure_losses(committee, rules, rows, lambda prediction: _rmse(prediction, target, scale))
+        others = prediction - rules.predict(rows).reshape(prediction.shape) / len(committee.members)
+        without = (others + part / len(committee.members) for part in _predict_without_each(rules, rows))
+        error = _rmse(prediction, target, scale)
+        loss = [_rmse(one, target, scale) / error - 1 if error > 0 else np.inf for one in without] or np.nan
         share = rules.firing_share(rows).mean(axis=0)
         table = pandas.DataFrame({"rule": np.arange(1, rules.n_rules + 1), "share": share, "loss": loss})
         if len(committee.members) > 1:
@@ -68,18 +72,11 @@ def rule_importance(model: Any, X: Table, y: Table) -> Any:
     return pandas.concat(tables, ignore_index=True)
 
 
-def _measure_losses(
-    committee: OpenCommittee, rules: RuleBase, rows: FloatArray, measure: Callable[[FloatArray], float]
-) -> FloatArray:
-    """Return by which part the error of all members grows when each rule of one member is removed."""
-    prediction, n_members = committee.predict(rows), len(committee.members)
-    error = measure(prediction)
-    others = prediction - rules.predict(rows).reshape(prediction.shape) / n_members
-    loss = np.full(rules.n_rules, np.nan)
+def _predict_without_each(rules: RuleBase, rows: FloatArray) -> Iterator[FloatArray]:
+    """Yield the predictions of the rules without each of them in turn; nothing for a single rule."""
     for r in range(rules.n_rules if rules.n_rules > 1 else 0):
-        without = rules.take(np.delete(np.arange(rules.n_rules), r)).predict(rows).reshape(prediction.shape)
-        loss[r] = measure(others + without / n_members) / error - 1 if error > 0 else np.inf
-    return loss
+        without = rules.take(np.delete(np.arange(rules.n_rules), r))
+        yield without.predict(rows).reshape(len(rows), -1)
 
 
 def feature_importance(
@@ -149,31 +146,26 @@ def feature_importance(
         }
     )
     if y is not None:
-        shuffled, scorer = _choose_scorer(model, committee, X, rows, k)
         target = check_targets(y, len(rows), opened.rules.n_outputs)[:, k]
-        permutation = permutation_importance(
-            DummyRegressor(),  # scikit-learn wants an estimator; the scorer asks the rules themselves
-            shuffled,
-            target,
-            scoring=scorer,
-            n_repeats=n_repeats,
-            random_state=random_state,
-        ).importances_mean
-        if committee.recall is not None:
-            predictions = committee.predict_mean(rows), committee.predict(rows)
-            without, with_memory = (_rmse(prediction[:, k], target, _ONE) for prediction in predictions)
-            permutation = np.r_[permutation, without - with_memory]
-        table["permutation"] = permutation
+        shuffle = partial(permutation_importance, n_repeats=n_repeats, random_state=random_state)
+        table["permutation"] = _measure_permutation(model, committee, X, rows, target, k, shuffle)
     return table.sort_values("overall", ascending=False, ignore_index=True, kind="stable")
 
 
-def _choose_scorer(
-    model: Any, committee: OpenCommittee, X: Table, rows: FloatArray, k: int
-) -> tuple[Table, Callable[[Any, Table, FloatArray], float]]:
-    """Return what to shuffle, encoded rows or the table itself, and minus the RMSE of one output for it."""
-    if committee.first.encoder is None:
-        return rows, _make_scorer(committee.predict, k)
-    return _pick(committee.first, X), _make_scorer(model.predict, k)
+def _measure_permutation(
+    model: Any, committee: OpenCommittee, X: Table, rows: FloatArray, target: FloatArray, k: int, shuffle: Any
+) -> FloatArray:
+    """Return by how much the RMSE of an output grows when each column is shuffled, and without the memory."""
+    predict, shuffled = committee.predict, rows
+    if committee.first.encoder is not None:
+        predict, shuffled = model.predict, _pick(committee.first, X)
+    estimator = DummyRegressor()  # scikit-learn wants one; the scorer asks the rules themselves
+    growth = shuffle(estimator, shuffled, target, scoring=_make_scorer(predict, k)).importances_mean
+    if committee.recall is None:
+        return growth
+    predictions = committee.predict_mean(rows), committee.predict(rows)
+    without, with_memory = (_rmse(prediction[:, k], target, _ONE) for prediction in predictions)
+    return np.r_[growth, without - with_memory]
 
 
 def _pick(opened: OpenModel, X: Table) -> Table:

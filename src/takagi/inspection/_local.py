@@ -27,7 +27,7 @@ class LocalExplanation:
     exactly. Printed, indexed with a row, or plotted.
 
     What a committee remembers of training rows is one more contribution, "similar rows", whose value is how many of
-    them there are, each counted by how near it is. The base has none of it.
+    them there are for each output, each counted by how near it is and by its weight.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class LocalExplanation:
     baseline : str
         What the baseline is.
     base : ndarray of shape (n_outputs,)
-        Prediction for the baseline.
+        Prediction for the baseline; by the members of a committee, without similar rows.
     prediction : ndarray of shape (n_rows, n_outputs)
         Predictions for the rows.
     by_condition, by_consequent : ndarray of shape (n_rows, n_outputs, n_columns)
@@ -52,7 +52,7 @@ class LocalExplanation:
     rule_outputs : ndarray of shape (n_rows, n_rules, n_outputs)
         What each rule says by itself.
     intercept, slopes : ndarray of shape (n_rows, n_outputs) and (n_rows, n_outputs, n_features)
-        The local linear model: the consequents of the rules, weighted by their shares.
+        The local linear model: the consequents of the rules, weighted by their shares. Similar rows are no part of it.
     row_numbers : tuple of int
         Where the rows stood in X.
     member_rules : tuple of int
@@ -93,7 +93,7 @@ class LocalExplanation:
 
     @property
     def member_predictions(self) -> FloatArray:
-        """What each member of a committee predicts, of shape (n_rows, n_members, n_outputs)."""
+        """What each member of a committee predicts, without similar rows, of shape (n_rows, n_members, n_outputs)."""
         parts = self.share[:, :, None] * self.rule_outputs * len(self.member_rules)
         return np.add.reduceat(parts, np.cumsum((0, *self.member_rules[:-1])), axis=1)
 
@@ -205,13 +205,21 @@ class LocalExplanation:
         lines += [*_align(table), "", *self._list_voices(row, k, write)]
         weights = [format_number(w) for w in (self.intercept[row, k], *self.slopes[row, k])]
         terms = join_terms(weights, self.feature_names)
-        return "\n".join([*lines, "", wrap(f"Here {output} =", terms, "  ")])
+        return "\n".join([*lines, "", wrap(f"Here{self._caveat} {output} =", terms, "  ")])
+
+    @property
+    def _caveat(self) -> str:
+        """What the members and the local linear model leave out."""
+        return ", without similar rows," if SIMILAR in self.columns else ""
 
     def _list_voices(self, row: int, k: int, write: Callable[[float], str]) -> list[str]:
         """Return lines on the rules that fire, or on the members of a committee, whose rules are too many."""
         if len(self.member_rules) > 1:
             says = enumerate(self[row].member_predictions[0, :, k], 1)
-            return ["Members", *(f"  Member {i} says {write(prediction)}" for i, prediction in says)]
+            return [
+                f"Members{self._caveat.rstrip(',')}",
+                *(f"  Member {i} says {write(prediction)}" for i, prediction in says),
+            ]
         firing = [r for r in np.argsort(-self.share[row], kind="stable") if self.share[row, r] >= _LEAST_SHARE]
         return [
             "Rules that fire",
@@ -321,7 +329,7 @@ def _add_memory(explained: LocalExplanation, corrections: FloatArray, numbers: F
     return replace(
         explained,
         columns=(*explained.columns, SIMILAR),
-        cells=[[*cells, format_number(n)] for cells, n in zip(explained.cells, numbers.mean(axis=1), strict=True)],
+        cells=[[*cells, ", ".join(map(format_number, n))] for cells, n in zip(explained.cells, numbers, strict=True)],
         prediction=explained.prediction + corrections,
         by_condition=np.concatenate([explained.by_condition, corrections[:, :, None]], axis=2),
         by_consequent=np.concatenate([explained.by_consequent, nothing[:, :, None]], axis=2),

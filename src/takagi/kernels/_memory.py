@@ -1,7 +1,7 @@
 """Blending what is known at remembered rows, by how near they are.
 
 Rows come divided by the widths, so that firing levels are ``exp(-distance^2 / 2)``, and sorted by their first column:
-the one with the smallest width, which leaves few of them to look at.
+the one in which they spread most, which leaves few of them to look at.
 """
 
 import math

@@ -12,6 +12,7 @@ from takagi.persistence._schema import Node
 from takagi.rulebase import RuleBase
 
 _FIELDS = ("class", "parameters", "estimator", "members", "memory", "oof_rmse", "oof_prediction")
+_TINY = np.finfo(float).tiny  # the smallest number that can be divided by
 
 
 def encode_committee(
@@ -79,17 +80,20 @@ def _decode_memory(node: Node, rules: RuleBase) -> Memory:
     rows, weight = parts["rows"].array(2).T, parts["weight"].array(1)
     errors, widths = parts["errors"].array(2).T, parts["widths"].array(3)
     damping = parts["damping"].array(2, null=np.inf)
-    n_rows, n_features, n_outputs = len(weight), rules.n_features, rules.n_outputs
+    n_rows, n_features, n_outputs = len(rows), rules.n_features, rules.n_outputs
+    if not n_rows:
+        parts["rows"].refuse("lists of at least one row")
     for name, array, shape in (
         ("rows", rows.T, (n_features, n_rows)),
+        ("weight", weight, (n_rows,)),
         ("errors", errors.T, (n_outputs, n_rows)),
         ("widths", widths, (2, n_outputs, n_features)),
         ("damping", damping, (2, n_outputs)),
     ):
         if array.shape != shape:
             parts[name].refuse(f"an array of shape {shape}")
-    for name, array in (("widths", widths), ("damping", damping)):
-        if not (array > 0).all():
+    for name, array in (("weight", weight), ("widths", widths), ("damping", damping)):
+        if not (array > _TINY).all():
             parts[name].refuse("numbers above 0")
     return Memory(np.ascontiguousarray(rows), weight, np.ascontiguousarray(errors), widths, damping)
 

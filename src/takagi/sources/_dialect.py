@@ -4,8 +4,8 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 HEAD_BYTES = 2**20  # what the delimiter is found out from
@@ -64,12 +64,44 @@ class Dialect:
         return f"{WORDS[self.delimiter]}-separated{comma}, {label}"
 
 
-def read_dialect(path: Path) -> tuple[Dialect, str]:
-    """Return how a text file is read, by its first megabyte, and a remark on its encoding, which is mostly empty."""
+def read_dialects(paths: Sequence[Path]) -> tuple[Dialect, str]:
+    """Return how all of some text files are read, by their first megabytes, and a remark on their encoding.
+
+    Raises
+    ------
+    ValueError
+        If they are not written alike.
+    """
+    first, remark, is_plain = _read_dialect(paths[0])
+    for path in paths[1:]:
+        other, other_remark, is_other_plain = _read_dialect(path)
+        goes_with = is_plain or is_other_plain or _strip_mark(other.encoding) == _strip_mark(first.encoding)
+        if other.delimiter != first.delimiter or not goes_with:
+            raise ValueError(f"{paths[0]} is {first}, but {path} is {other}. Save all files alike.")
+        if is_plain and not is_other_plain:
+            first, remark, is_plain = replace(first, encoding=other.encoding), other_remark, False
+        if other.decimal == ",":
+            first = replace(first, decimal=",")
+    return first, remark
+
+
+def _read_dialect(path: Path) -> tuple[Dialect, str, bool]:
+    """Return the dialect of a file, a remark, and whether it is nothing but ASCII, the same in most encodings."""
     with path.open("rb") as stream:
         head = stream.read(HEAD_BYTES)
-    encoding, remark = find_encoding(head, io.BytesIO(head[: head.rfind(b"\n") + 1]), str(path))
-    return find_dialect(head, encoding, len(head) < HEAD_BYTES, str(path)), remark
+    is_all = len(head) < HEAD_BYTES
+    lines = head if is_all else head[: max(head.rfind(b"\n"), head.rfind(b"\r")) + 1]
+    encoding, remark = find_encoding(head, lines.splitlines(), str(path))
+    try:
+        dialect = find_dialect(head, encoding, is_all, str(path))
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not {encoding.upper()} throughout. Save it as UTF-8.") from None
+    return dialect, remark, head.isascii() and b"\0" not in head
+
+
+def _strip_mark(encoding: str) -> str:
+    """Return the encoding without a byte order mark."""
+    return encoding.removesuffix("-sig")
 
 
 # -- encoding ----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from takagi._dask import is_dask
 from takagi._messages import find_nearest, need_extra
 from takagi.sources._arrow import ArrowSource
 from takagi.sources._dask import DaskSource
-from takagi.sources._dialect import SPACES, Dialect, read_dialect
+from takagi.sources._dialect import SPACES, Dialect, read_dialects
 from takagi.sources._source import DatasetError, Source, assign_roles
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -42,7 +42,7 @@ def open_source(
     sample_weight : str, optional
         The column of the rows' weights.
     text_format : pyarrow.dataset.CsvFileFormat, optional
-        How text files are read; by default as the first of them shows.
+        How text files are read; found out by default.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def open_dataset(source: Any, text_format: Any = None) -> Any:
         raise DatasetError(f"{name_source(source)}: some are Parquet and some are text; give one kind at a time.")
     file_format: Any = "parquet"
     if not kinds.pop():
-        file_format = text_format or _find_text_format(paths[0])
+        file_format = text_format or _find_text_format(paths)
     try:
         return arrow.dataset([str(path) for path in paths], format=file_format, partitioning="hive")
     except (OSError, ValueError) as error:  # pyarrow's errors are either; it looks into the first file only
@@ -76,8 +76,8 @@ def make_text_format(dialect: Dialect, path: Path) -> Any:
     """Return how pyarrow reads text files such as `path`, with this library's words for missing values."""
     if dialect.delimiter == SPACES:
         raise DatasetError(
-            f"{path} has spaces between its cells, which is taken of a single file of less than a gigabyte alone, on "
-            "the command line. Separate cells by commas."
+            f"{path} has spaces between its cells; a table in parts, or one of a gigabyte or more, must have commas, "
+            "semicolons, tabs or bars."
         )
     arrow, csv = need_extra("pyarrow.dataset", "parquet"), need_extra("pyarrow.csv", "parquet")
     names = None if dialect.has_names else list(dialect.first_row)
@@ -91,14 +91,14 @@ def make_text_format(dialect: Dialect, path: Path) -> Any:
     )
 
 
-def _find_text_format(path: Path) -> Any:
+def _find_text_format(paths: Sequence[Path]) -> Any:
     try:
-        dialect, remark = read_dialect(path)
+        dialect, remark = read_dialects(paths)
     except (OSError, ValueError) as error:
         raise DatasetError(str(error)) from error
     if remark:
         warnings.warn(remark, stacklevel=5)
-    return make_text_format(dialect, path)
+    return make_text_format(dialect, paths[0])
 
 
 def find_files(source: Any) -> list[Path]:
