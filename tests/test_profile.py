@@ -113,3 +113,8 @@ def test_places_among_tiny_numbers():
     quantiles = np.linspace(-1e-310, 1e-310, len(LEVELS))[:, None]
     profile = Profile(10, np.ones(1), np.zeros(1), quantiles, np.zeros((len(LEVELS), 1)))
     assert profile.place(0, 5e-311) == pytest.approx(0.75)
+
+
+def test_a_column_of_zeros_has_places():
+    profile = make_profile(np.zeros(20))
+    assert [profile.place(0, value) for value in (-1.0, 0.0, 1.0)] == [0.0, 0.5, 1.0]

@@ -59,7 +59,7 @@ class Profile:
         above = LEVELS[(np.searchsorted(column, value, side="right") - 1).clip(0, len(LEVELS) - 1)]
         if above > below:  # many equal values: the middle of them
             return float(below + above) / 2
-        scale = np.abs(column).max()  # so that slopes between tiny numbers stay finite
+        scale = np.abs(column).max() or 1.0  # so that slopes between tiny numbers stay finite
         return float(np.interp(value / scale, column / scale, LEVELS))
 
     def is_indicator(self, feature: int) -> bool:

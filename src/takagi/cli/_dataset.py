@@ -1,13 +1,12 @@
 """Tables of many files, or of one that is too large to be read whole."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from takagi import TSKRegressor
 from takagi._messages import need_extra
 from takagi._typing import IntArray
 from takagi.cli._console import Misuse, count, print_note
@@ -139,7 +138,7 @@ def train_on_dataset(dataset: Dataset, data: TrainingTable, test: IntArray, sett
         watch.unit = f"iterations, epoch {progress.epoch} of {progress.n_epochs}"
         watch.reach(progress.n_iter, progress.max_iter)
 
-    pipeline = copy_model(TSKRegressor(**asdict(settings)))
+    pipeline = copy_model(settings.make_regressor())
     with watch:
         wishes = Wishes(data.y.name, callback=show, left_out=is_test)
         return fit_source(pipeline, dataset.source, dataset.sample, wishes, dataset.rng)
