@@ -263,7 +263,7 @@ def _start_single(trial: _Trial, learners: IntArray) -> FloatArray:
     """Return the best start in which one feature counts, and all others together hardly."""
     n_features = trial.rows.shape[1]
     losses = {
-        (j, width): single.score(np.log([width, np.e]), learners)[0]
+        (j, width): single.score(np.array([np.log(width), 1.0]), learners)[0]
         for j, single in enumerate(map(trial.take_column, range(n_features)))
         for width in _SINGLE_WIDTHS
     }
