@@ -1,6 +1,7 @@
-"""Threads of linear algebra: one while rules are fitted, since many fits may run side by side."""
+"""Threads: of linear algebra one while rules are fitted, since many fits may run side by side; of predictions many."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache, wraps
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
@@ -67,3 +68,13 @@ def with_one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
 
     return call
+
+
+def run_blocks(work: Callable[[int], None], starts: range, n_threads: int) -> None:
+    """Do the work of each block of rows, given where it starts, in so many threads."""
+    if n_threads == 1 or len(starts) <= 1:
+        for start in starts:
+            work(start)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        list(pool.map(work, starts))

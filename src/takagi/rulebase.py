@@ -5,13 +5,13 @@ features after a few affine combinations of them (projections).
 """
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 
 import numpy as np
 
 from takagi import kernels
+from takagi._threads import run_blocks
 from takagi._typing import ArrayLike, FloatArray, IntArray
 from takagi._wording import describe_rules
 from takagi.kernels import LANES, count_blocks, from_lanes, to_lanes
@@ -162,13 +162,7 @@ class RuleBase:
             block = np.array(rows[here] - origin, dtype=float, order="C")
             kernels.predict_rows(theta, shape, kernels.make_columns(shape), block, prediction[here], share[here])
 
-        starts = range(0, len(rows), n_rows)
-        if n_threads == 1 or len(starts) <= 1:
-            for start in starts:
-                fill(start)
-        else:
-            with ThreadPoolExecutor(n_threads) as pool:
-                list(pool.map(fill, starts))
+        run_blocks(fill, range(0, len(rows), n_rows), n_threads)
         return prediction, share
 
     def check_rows(self, X: ArrayLike) -> FloatArray:

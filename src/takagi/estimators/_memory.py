@@ -10,7 +10,6 @@ learn, as many others to choose among the iterates, and once more with the two e
 their mean is used, if the gain on the rows that chose is clear.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -20,6 +19,7 @@ from scipy.optimize import minimize
 from sklearn.utils.parallel import Parallel, delayed
 
 from takagi import kernels
+from takagi._threads import run_blocks
 from takagi._typing import FloatArray, IntArray
 from takagi.estimators._rows import Rows, measure_columns, measure_size
 
@@ -83,13 +83,7 @@ class Memory:
                 corrections[here, k] += 0.5 * blended
                 numbers[here, k] += 0.5 * fired
 
-        starts = range(0, len(X), _BLOCK_ROWS)
-        if n_threads == 1 or len(starts) <= 1:
-            for start in starts:
-                fill(start)
-        else:
-            with ThreadPoolExecutor(n_threads) as pool:
-                list(pool.map(fill, starts))
+        run_blocks(fill, range(0, len(X), _BLOCK_ROWS), n_threads)
         return corrections, numbers
 
     def __getstate__(self) -> dict[str, FloatArray]:
