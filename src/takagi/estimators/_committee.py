@@ -17,6 +17,7 @@ from takagi._dask import is_dask, map_rows
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import validate_rows
 from takagi._wording import name_outputs
+from takagi.estimators._advice import seek_advice
 from takagi.estimators._base import count_threads, make_rng, read_target_names, validate_training
 from takagi.estimators._fitting import PilotEnded, take_line
 from takagi.estimators._memory import Memory, choose_rows, learn_memory
@@ -38,7 +39,7 @@ class Findings(NamedTuple):
 
 
 class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEstimator):
-    """Several fuzzy regressors that predict their mean: more accurate than one, and the error is estimated.
+    """Several fuzzy regressors that predict their mean: mostly more accurate than one, and the error is estimated.
 
     The rows are split into folds. Each member trains on the rows outside its fold and keeps the iterate with the
     smallest error on the fold (on 500 rows of it, if it is larger). So every row has a member that was not trained on
@@ -317,11 +318,11 @@ def _measure(base: TSKRegressor, rows: Rows, seed: int) -> Findings | None:
         return None
     fitting, config = base._prepare(make_rng(seed))
     try:
-        advice = base._run_pilots(fitting, recipe, config, rows, None)
+        advice = seek_advice(fitting, recipe, config, rows, None, base.validation_fraction)
     except PilotEnded:
         raise KeyboardInterrupt from None
-    config = recipe.configure(config, advice.strength, rows, base._scales_target)
-    return Findings(recipe.n_rules, config, advice.prefers_line and base.n_rules == "auto")
+    config = recipe.configure(config, advice.strength, rows, fitting.scales_target)
+    return Findings(recipe.n_rules, config, advice.prefers_line)
 
 
 def _use_findings(base: TSKRegressor, found: Findings, n_rows: int, n_training: int, is_small: bool) -> dict[str, Any]:

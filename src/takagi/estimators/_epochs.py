@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from takagi._typing import FloatArray
+from takagi.estimators._advice import seek_advice
 from takagi.estimators._base import make_rng, read_target_names, validate_training
-from takagi.estimators._fitting import Fitting, PilotEnded, history_factor, take_line
+from takagi.estimators._fitting import PilotEnded, history_factor, take_line
 from takagi.estimators._recipe import Recipe, choose_recipe
 from takagi.estimators._rows import MAX_VALIDATION_ROWS, Rows, measure_columns, merge_equal_rows
 from takagi.estimators._stream import Horizon
@@ -105,13 +106,11 @@ def _find_penalties(regressor: Any, recipe: Recipe, rows: Rows, n_rows: int) -> 
     """Return the penalties of a batch that pilot fits on a sample find; None if they advise a straight line."""
     if not recipe.measures:
         return {}
-    initializer, config = regressor._resolve_names()
-    kind = regressor.projection, regressor.n_projections, regressor.standardize
-    fitting = Fitting(initializer, *kind, make_rng(regressor.random_state))
-    advice = regressor._run_pilots(fitting, recipe, config, merge_equal_rows(rows), None)
-    if advice.prefers_line and regressor.n_rules == "auto" and not hasattr(regressor, "rule_base_"):
+    fitting, config = regressor._prepare(make_rng(regressor.random_state))
+    advice = seek_advice(fitting, recipe, config, merge_equal_rows(rows), None, regressor.validation_fraction)
+    if advice.prefers_line and not hasattr(regressor, "rule_base_"):
         return None
-    variance = 1.0 if regressor._scales_target else float((measure_columns(rows.y, rows.weight)[1] ** 2).mean())
+    variance = 1.0 if fitting.scales_target else float((measure_columns(rows.y, rows.weight)[1] ** 2).mean())
     config = recipe.penalize(config, advice.strength, (n_rows, rows.X.shape[1]), variance * rows.y.shape[1])
     return {"l2": config.l2, "smoothness": config.smoothness}
 

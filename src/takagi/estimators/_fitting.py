@@ -99,6 +99,11 @@ class Fitting:
     verbose: int = 0
     start: RuleBase | None = None
 
+    @property
+    def scales_target(self) -> bool:
+        """Whether targets are divided by their deviation."""
+        return bool(self.standardize) and not isinstance(self.standardize, str)
+
     def run(
         self,
         training: Rows,

@@ -22,7 +22,8 @@ class Recipe:
 
     A given number of rules is meant to be read, so DropRule is on, which makes every rule predict on its own. With
     "auto" rules are as many as the rows can tell apart, nothing is dropped, and penalties are measured by pilot fits;
-    where rows and features are few, `is_taught`: chance is averaged out by teachers.
+    where rows and features are few, `is_taught`: chance is averaged out by teachers. `is_open` tells that the number of
+    rules was not given.
     """
 
     n_rules: int
@@ -31,6 +32,7 @@ class Recipe:
     l2: float | str
     smoothness: float | str
     is_taught: bool = False
+    is_open: bool = False
 
     @property
     def measures(self) -> bool:
@@ -71,8 +73,9 @@ def choose_recipe(
     measured = {"keep_prob": 1.0, "batch_size": 64 if n_rows < _MANY_ROWS else 256}
     known = {name: value for name, value in wishes.items() if value != "auto"}
     settings = {**wishes, **(_DROPRULE if drops else measured), **known}
+    is_open = isinstance(n_rules, str)
     n_rules = count_rules(n_rows, n_features) if isinstance(n_rules, str) else n_rules
-    recipe = Recipe(n_rules, **settings)  # type: ignore[arg-type]
+    recipe = Recipe(n_rules, **settings, is_open=is_open)  # type: ignore[arg-type]
     return replace(recipe, is_taught=recipe.measures and n_rows < _MANY_ROWS and n_features <= MANY_FEATURES)
 
 

@@ -14,6 +14,7 @@ from takagi._threads import with_one_blas_thread
 from takagi._typing import FloatArray, Table
 from takagi._validation import validate_rows
 from takagi._wording import name_outputs
+from takagi.estimators._advice import seek_advice
 from takagi.estimators._base import (
     count_threads,
     make_rng,
@@ -25,14 +26,12 @@ from takagi.estimators._dask_fit import fit_partitions, takes_collections
 from takagi.estimators._distillation import run_taught
 from takagi.estimators._fitting import Fitted, Fitting, PilotEnded, keep_start_if_better, take_line
 from takagi.estimators._partial_fit import PartialFitMixin
-from takagi.estimators._pilots import Advice, Pilot, Strength, run_pilots
 from takagi.estimators._recipe import Recipe, choose_recipe
 from takagi.estimators._rows import Rows, merge_equal_rows, split_rows
-from takagi.estimators._verbose import show_progress, tell_advice
+from takagi.estimators._verbose import show_progress
 from takagi.estimators._warm_start import check_start
 from takagi.initializers import INITIALIZERS, Initializer
 from takagi.optimizers import OPTIMIZERS, Optimizer
-from takagi.rulebase import RuleBase
 from takagi.training import Callback, TrainConfig
 
 _PROJECTIONS = ("antecedent", "shared", "separate")
@@ -270,10 +269,10 @@ class TSKRegressor(PartialFitMixin, MultiOutputMixin, RegressorMixin, BaseEstima
         recipe = self._choose_recipe(rows)
         tell = show_progress(callback) if self.verbose else callback
         try:
-            advice = self._run_pilots(fitting, recipe, config, rows, held_out)
+            advice = seek_advice(fitting, recipe, config, rows, held_out, self.validation_fraction)
             training, validation = self._split(recipe, rows, held_out, rng)
-            config = recipe.configure(config, advice.strength, training, self._scales_target)
-            if advice.prefers_line and self.n_rules == "auto" and start is None:
+            config = recipe.configure(config, advice.strength, training, fitting.scales_target)
+            if advice.prefers_line and start is None:
                 fitted = take_line(training, config)
             elif recipe.is_taught and validation is None and start is None:
                 fitted = keep_start_if_better(run_taught(fitting, training, recipe.n_rules, config, tell))
@@ -359,33 +358,6 @@ class TSKRegressor(PartialFitMixin, MultiOutputMixin, RegressorMixin, BaseEstima
 
     def _choose_recipe(self, rows: Rows) -> Recipe:
         return choose_recipe(*self._wishes, n_rows=len(rows.X), n_features=rows.X.shape[1])
-
-    def _run_pilots(
-        self, fitting: Fitting, recipe: Recipe, config: TrainConfig, rows: Rows, held_out: Rows | None
-    ) -> Advice:
-        """Return what pilot fits advise, or nothing where penalties are given."""
-        if not recipe.measures:
-            return Advice(Strength(np.nan, np.nan), prefers_line=False)
-        settings = replace(config, max_iter=max(1, self.max_iter // 2), n_iter_no_change=None)
-
-        def fit(pilot: Pilot) -> RuleBase:
-            n_rules = recipe.n_rules
-            if self.n_rules == "auto":  # else as many as asked for, since that many are to be judged
-                n_rules = min(n_rules, pilot.max_rules, len(pilot.training.X))
-            pilot_config = recipe.configure(settings, pilot.strength, pilot.training, self._scales_target)
-            fitted = fitting.run(pilot.training, pilot.validation, n_rules, pilot_config)
-            if fitted.result.stopped == "interrupted":
-                raise PilotEnded(fitted)
-            return fitted.rules
-
-        advice = run_pilots(fit, rows, held_out, self.validation_fraction, recipe.batch_size, fitting.rng)
-        if self.verbose:
-            tell_advice(advice)
-        return advice
-
-    @property
-    def _scales_target(self) -> bool:
-        return bool(self.standardize) and not isinstance(self.standardize, str)
 
     def _split(
         self, recipe: Recipe, rows: Rows, held_out: Rows | None, rng: np.random.Generator
