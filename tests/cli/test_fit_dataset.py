@@ -133,6 +133,7 @@ def test_a_file_that_vanishes_on_the_way_is_named_and_the_rules_so_far_are_writt
             "has names of its own; leave --names out",
         ),
         (["parquet/part-0.parquet", *TARGET, "--no-header"], 2, "leave --no-header out"),
+        (["parquet", *TARGET, "--committee"], 2, "--committee trains in memory, and this table has too many rows"),
         (["parquet", *TARGET, "--drop", "*"], 2, "leaves no column to learn"),
     ],
 )

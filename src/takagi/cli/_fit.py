@@ -99,7 +99,7 @@ def fit(
         _show_candidates(candidates)
     if dataset is not None:
         if committee:
-            raise Misuse(f"--committee takes at most {len(data.y):,} rows, which is the sample; leave it out.")
+            raise Misuse("--committee trains in memory, and this table has too many rows for that; leave it out.")
         model = _train_in_parts(dataset, data, test, settings, output)
         scores = score_model(model, data, training, test)
     else:
