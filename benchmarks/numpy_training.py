@@ -168,7 +168,7 @@ def compare_histories(problem: Problem) -> float:
     keep = rng.random((CHECKED_ITERATIONS, BATCH_SIZE, n_rules)) < KEEP_PROB
     _, history = train_numpy(problem, Recorded(batches, keep), CHECKED_ITERATIONS)
     ours = train(problem.start, *problem[:4], TrainConfig(max_iter=CHECKED_ITERATIONS), batches=batches, keep=keep)
-    expected = np.column_stack([ours.history["train_rmse"], ours.history["val_rmse"]])
+    expected = np.column_stack([ours.history["train_loss"], ours.history["val_loss"]])
     return float(np.abs(history / expected - 1.0).max())
 
 

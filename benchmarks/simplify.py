@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from takagi import TSKRegressor
 from takagi.datasets import list_datasets, load_dataset
-from takagi.inspection import simplify
+from takagi.simplification import simplify
 
 LOSSES = (0.02, 0.05)
 MAX_ROWS = 20_000

@@ -11,12 +11,15 @@ SOURCE = Path(__file__).parents[1] / "src" / "takagi"
 
 LAYERS = [
     ["_typing", "_compat", "_messages", "_text", "_files", "_threads"],
-    ["kernels", "datasets", "profile", "_validation", "_cells", "_dask"],
-    ["_wording", "table", "sources"],
-    ["rulebase", "_batches"],
+    ["kernels", "datasets", "profile", "_validation", "_dask"],
+    ["_wording", "tables"],
+    ["rulebase"],
     ["_model", "optimizers", "initializers"],
     ["training"],
+    ["fitting"],
+    ["streaming"],
     ["estimators", "inspection", "export"],
+    ["simplification"],
     ["report", "persistence", "experiments"],
     ["cli"],
     ["__main__"],

@@ -10,7 +10,7 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScale
 
 from takagi import RuleBase, TSKRegressor
 from takagi._model import open_model
-from takagi.table import TableEncoder
+from takagi.tables import TableEncoder
 
 REGRESSOR = TSKRegressor(n_rules=3, max_iter=30, random_state=0)
 

@@ -12,7 +12,7 @@ from takagi import RuleBase
 from takagi._text import format_to_step, shorten, step_below
 from takagi._wording import category_memberships, describe_rules, excludes_nothing, name_place, read_rules
 from takagi.profile import measure_profile
-from takagi.table import Column
+from takagi.tables import Column
 
 
 def look_at(rules, X):

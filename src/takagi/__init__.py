@@ -3,8 +3,7 @@
 from takagi.estimators import FuzzyCMeans, TSKCommittee, TSKRegressor, fit_dataset
 from takagi.persistence import ModelFileError, load, save
 from takagi.rulebase import RuleBase
-from takagi.sources import DatasetError
-from takagi.table import TableEncoder
+from takagi.tables import DatasetError, TableEncoder
 from takagi.training import TrainConfig, TrainResult, train
 
 __version__ = "0.1.0"

@@ -15,7 +15,7 @@ from takagi._validation import validate_rows
 from takagi._wording import name_features, name_outputs
 from takagi.profile import Profile, measure_profile
 from takagi.rulebase import RuleBase
-from takagi.table import Column, TableEncoder
+from takagi.tables import Column, TableEncoder
 
 _SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
 

@@ -11,7 +11,7 @@ from takagi.profile import Profile
 
 if TYPE_CHECKING:
     from takagi.rulebase import RuleBase
-    from takagi.table import Column
+    from takagi.tables import Column
 
 _HALF = -np.log(0.5)
 _PLACES = ((0.1, "very low"), (0.35, "low"), (0.65, "medium"), (0.9, "high"), (1.0, "very high"))

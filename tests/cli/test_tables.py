@@ -10,7 +10,7 @@ from made_cars import make_cars
 from takagi.cli._console import Misuse
 from takagi.cli._tables import Layout, find_columns, open_table, read_table
 from takagi.cli._text_table import parse_numbers
-from takagi.table import TableEncoder
+from takagi.tables import TableEncoder
 
 NOTHING = Layout()
 

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from takagi import TSKCommittee, TSKRegressor
-from takagi.estimators._recipe import count_rules
+from takagi.fitting._recipe import count_rules
 
 SMALL = TSKRegressor(n_rules=3, max_iter=200)
 

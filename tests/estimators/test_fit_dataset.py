@@ -151,7 +151,7 @@ def test_a_callback_is_told_of_progress_and_may_end_it(cars):
     assert model[-1].stopped_ == "callback"
     assert [progress.n_iter for progress in told] == sorted(progress.n_iter for progress in told)
     assert told[-1].max_iter == 300 + 1000 // 64
-    assert told[-1].best_rmse <= told[-1].val_rmse < 1e4
+    assert told[-1].best_loss <= told[-1].val_loss < 1e4
     assert (told[0].epoch, told[-1].n_epochs) == (1, 6)
 
 
@@ -234,7 +234,7 @@ def test_ctrl_c_before_there_are_rules_is_raised(cars, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("takagi.sources._arrow.ArrowSource._read_batches", stop)
+    monkeypatch.setattr("takagi.tables._arrow.ArrowSource._read_batches", stop)
     with pytest.raises(KeyboardInterrupt):
         fit_dataset(cars, "price", model=QUICK)
 

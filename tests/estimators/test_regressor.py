@@ -54,9 +54,9 @@ def test_best_iterate_on_the_validation_rows_is_kept(friedman):
     X, y = friedman
     model = quick().fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
     rmse = np.sqrt(np.mean((model.predict(X[200:]) - y[200:]) ** 2))
-    assert model.best_iter_ == 1 + np.argmin(model.history_["val_rmse"])
-    assert rmse == pytest.approx(model.history_["val_rmse"].min(), rel=1e-9)
-    assert len(model.history_["train_rmse"]) == model.n_iter_ == 200
+    assert model.best_iter_ == 1 + np.argmin(model.history_["val_loss"])
+    assert rmse == pytest.approx(model.history_["val_loss"].min(), rel=1e-9)
+    assert len(model.history_["train_loss"]) == model.n_iter_ == 200
 
 
 @pytest.mark.parametrize("projection", [None, "antecedent", "shared", "separate"])
@@ -68,7 +68,7 @@ def test_rules_are_in_the_units_of_the_data(friedman, projection, standardize):
     np.testing.assert_allclose(model.rule_base_.predict(X), model.predict(X), rtol=1e-12)
     if standardize is True:
         np.testing.assert_allclose(shifted.predict(X * 8.0), 4.0 * model.predict(X), rtol=1e-6)
-        np.testing.assert_allclose(shifted.history_["val_rmse"], 4.0 * model.history_["val_rmse"], rtol=1e-6)
+        np.testing.assert_allclose(shifted.history_["val_loss"], 4.0 * model.history_["val_loss"], rtol=1e-6)
 
 
 def test_units_change_no_prediction(friedman):
@@ -223,7 +223,7 @@ def test_verbose_shows_progress_in_the_units_of_the_target(friedman, capsys):
     model = quick(max_iter=600, verbose=1, **GIVEN).fit(X, y)
     lines = capsys.readouterr().out.strip().splitlines()
     assert "iteration 600/600" in lines[-1]
-    assert f"best {model.history_['val_rmse'].min():.4g} in iteration {model.best_iter_}" in lines[-1]
+    assert f"best {model.history_['val_loss'].min():.4g} in iteration {model.best_iter_}" in lines[-1]
 
 
 def test_verbose_tells_of_coinciding_centers(capsys):
@@ -242,7 +242,7 @@ def test_callback_sees_progress_and_can_end_training(friedman):
     model = quick(max_iter=5000, **GIVEN).fit(*friedman, callback=callback)
     assert len(seen) == 2
     assert model.n_iter_ == seen[-1].n_iter < 5000
-    assert seen[-1].best_rmse == pytest.approx(model.history_["val_rmse"].min())
+    assert seen[-1].best_loss == pytest.approx(model.history_["val_loss"].min())
 
 
 def test_interrupt_keeps_the_best_rules(friedman):
@@ -485,7 +485,7 @@ def test_numpy_s_own_scalars_mean_what_python_s_mean(friedman):
         ({"n_rules": np.int64(3)}, {"n_rules": 3}),
     ]:
         np.testing.assert_array_equal(quick(**settings).fit(X, y).predict(X), quick(**same).fit(X, y).predict(X))
-    model = quick(max_iter=5000).fit(X, y, callback=lambda progress: np.float64(progress.train_rmse) > 0)
+    model = quick(max_iter=5000).fit(X, y, callback=lambda progress: np.float64(progress.train_loss) > 0)
     assert model.stopped_ == "callback"
 
 

@@ -11,7 +11,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from cases import make_rules, to_takagi
 from takagi import RuleBase, TSKRegressor
 from takagi.initializers import GridInitializer
-from takagi.table import TableEncoder
+from takagi.tables import TableEncoder
 
 ODD_NAMES = ("*/ int", "??/", 'it\'s "x"', "größe\n(m²)", "", "h", "n_rules", "N Rules", "‮evil", "长", "\\", "x" * 300)
 

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 
 from takagi import TSKRegressor
 from takagi.export import to_onnx
-from takagi.table import TableEncoder
+from takagi.tables import TableEncoder
 
 BLOCKS = re.findall(r"```python\n(.*?)```", (Path(__file__).parents[2] / "docs" / "export.md").read_text(), re.DOTALL)
 

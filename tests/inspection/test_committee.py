@@ -22,9 +22,9 @@ from takagi.inspection import (
     feature_importance,
     rule_importance,
     rule_table,
-    simplify,
 )
 from takagi.report import ModelReport
+from takagi.simplification import simplify
 
 COMMITTEE = TSKCommittee(3, TSKRegressor(n_rules=2, max_iter=300), random_state=0)
 

@@ -9,7 +9,7 @@ from takagi import RuleBase, TSKRegressor
 from takagi._model import open_model
 from takagi.inspection import MembershipDisplay
 from takagi.inspection._plot._style import OTHER, RULE_COLORS
-from takagi.table import TableEncoder
+from takagi.tables import TableEncoder
 
 
 @pytest.fixture(autouse=True)

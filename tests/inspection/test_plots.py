@@ -26,7 +26,7 @@ from takagi.inspection import (
     feature_importance,
 )
 from takagi.inspection._plot._style import as_plain, color_rule, write_numbers
-from takagi.table import TableEncoder
+from takagi.tables import TableEncoder
 
 DRAW = {
     "membership": lambda model, X, y, **ax: MembershipDisplay.from_estimator(model, X, [0], **ax),
@@ -308,13 +308,13 @@ def test_history_has_both_errors_and_marks_the_best_iterate(diabetes):
     model = diabetes[0]
     display = HistoryDisplay.from_estimator(model)
     lines = {line.get_label(): line for line in display.axes_[0].lines}
-    np.testing.assert_array_equal(lines["validation"].get_ydata(), model.history_["val_rmse"])
+    np.testing.assert_array_equal(lines["validation"].get_ydata(), model.history_["val_loss"])
     np.testing.assert_array_equal(lines["validation"].get_xdata(), np.arange(1, model.n_iter_ + 1))
     smooth = lines["training, running mean"].get_ydata()
-    assert smooth[9] == pytest.approx(model.history_["train_rmse"][6:10].mean())
-    assert smooth[0] == pytest.approx(model.history_["train_rmse"][0])
+    assert smooth[9] == pytest.approx(model.history_["train_loss"][6:10].mean())
+    assert smooth[0] == pytest.approx(model.history_["train_loss"][0])
     (label,) = [label for label in lines if label.startswith("best: ")]
-    assert lines[label].get_xydata().tolist() == [[model.best_iter_, model.history_["val_rmse"].min()]]
+    assert lines[label].get_xydata().tolist() == [[model.best_iter_, model.history_["val_loss"].min()]]
     assert display.axes_[0].get_ylabel() == "RMSE of progression"
 
 

@@ -12,7 +12,7 @@ from sklearn.preprocessing import RobustScaler, StandardScaler
 
 from takagi.optimizers import Adam
 from takagi.persistence import save
-from takagi.table import TableEncoder
+from takagi.tables import TableEncoder
 
 
 @pytest.fixture(scope="session")

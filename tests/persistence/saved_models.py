@@ -14,7 +14,7 @@ from takagi import RuleBase, TSKRegressor
 from takagi.initializers import FuzzyCMeansInitializer, GridInitializer, KMeansInitializer, RandomInitializer
 from takagi.optimizers import SGDM, AdaBelief, AdaBound, Adam
 from takagi.persistence import load, save
-from takagi.table import TableEncoder
+from takagi.tables import TableEncoder
 
 ZEROS = "0" * 64
 RNG = np.random.default_rng(0)

@@ -12,7 +12,7 @@ from takagi.optimizers import Adam
 from takagi.persistence import ModelFileError, load, save
 from takagi.persistence._codec import decode_model, encode_model
 from takagi.persistence._schema import Node
-from takagi.table import TableEncoder
+from takagi.tables import TableEncoder
 
 NAMED = pd.DataFrame(X, columns=["speed", "load"])
 

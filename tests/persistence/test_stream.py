@@ -95,11 +95,11 @@ def test_an_edited_stream_is_refused(place, value, message, document, tmp_path):
 
 
 def test_a_history_without_iterations_belongs_to_no_stream(document, tmp_path):
-    history = {name: [1.0] * document["model"]["n_iter"] for name in ("train_rmse", "val_rmse")}
+    history = {name: [1.0] * document["model"]["n_iter"] for name in ("train_loss", "val_loss")}
     with pytest.raises(ModelFileError, match="learner must be null, since the history has no iterations"):
         load_bytes(seal(edit(document, "history", history)), tmp_path)
 
 
 def test_curves_of_a_stream_are_of_one_length(document, tmp_path):
-    with pytest.raises(ModelFileError, match=r"history.val_rmse must be a list of n_iter = 1 numbers"):
-        load_bytes(seal(edit(document, "history.val_rmse", [1.0, 2.0])), tmp_path)
+    with pytest.raises(ModelFileError, match=r"history.val_loss must be a list of n_iter = 1 numbers"):
+        load_bytes(seal(edit(document, "history.val_loss", [1.0, 2.0])), tmp_path)

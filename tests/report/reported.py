@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 
 from takagi import RuleBase, TSKRegressor
 from takagi.report import ModelReport
-from takagi.table import TableEncoder
+from takagi.tables import TableEncoder
 
 HOSTILE = {
     "weight": "<script>window.hacked = 1</script>",

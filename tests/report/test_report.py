@@ -15,9 +15,10 @@ from sklearn.preprocessing import StandardScaler
 
 from takagi import TSKRegressor
 from takagi._model import open_model
-from takagi.inspection import export_text, simplify
+from takagi.inspection import export_text
 from takagi.report import ModelReport
 from takagi.report._simplification import summarize_simplification
+from takagi.simplification import simplify
 
 # -- what it tells -----------------------------------------------------------------------------------------------------
 
@@ -73,8 +74,8 @@ def test_history_has_the_best_iterate():
     model, _, _ = diabetes()
     history = make_report().to_dict()["history"]
     assert history["best_iter"] == model.best_iter_
-    assert history["best_rmse"] == model.history_["val_rmse"].min()
-    assert len(history["iterations"]) == len(history["val_rmse"]) == 300
+    assert history["best_loss"] == model.history_["val_loss"].min()
+    assert len(history["iterations"]) == len(history["val_loss"]) == 300
     assert history["iterations"][-1] == model.n_iter_
 
 
@@ -86,7 +87,7 @@ def test_smaller_models_stand_on_their_curve():
     assert found["curve"]["n_words"] == [point.n_words for point in expected.curve]
     assert found["whole"]["n_rules"] == 4
     for choice in found["choices"]:
-        assert choice["val_rmse"] <= found["whole"]["val_rmse"] * (1 + choice["max_loss"])
+        assert choice["val_loss"] <= found["whole"]["val_loss"] * (1 + choice["max_loss"])
         assert choice["n_words"] < found["whole"]["n_words"]
         assert choice["text"] == export_text(expected.at(max_loss=choice["max_loss"]).model)
 

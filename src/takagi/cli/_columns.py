@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from takagi._cells import Cells, as_numbers, as_words, find_kind, parse_number, read_cells
 from takagi._typing import BoolArray, FloatArray
 from takagi.cli._console import quote, write_number
 from takagi.cli._text_table import parse_numbers
-from takagi.table import MISSING, Column, TableEncoder
+from takagi.tables import MISSING, Column, TableEncoder
+from takagi.tables._cells import Cells, as_numbers, as_words, find_kind, parse_number, read_cells
 
 LEFT_OUT = "left out"
 _LONGEST_LIST = 40

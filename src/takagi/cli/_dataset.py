@@ -18,9 +18,9 @@ from takagi.cli._training import Settings
 from takagi.cli._training_table import TrainingTable, choose_columns, learn_from
 from takagi.estimators._epochs import SAMPLE_ROWS, EpochProgress, limit_rows
 from takagi.estimators._fit_dataset import Wishes, copy_model, fit_source
-from takagi.sources import ArrowSource, DatasetError, Sample
-from takagi.sources._dialect import Dialect, read_dialects
-from takagi.sources._open import PARQUET_SUFFIXES, TEXT_SUFFIXES, find_files, make_text_format, open_dataset
+from takagi.tables import ArrowSource, DatasetError, Sample
+from takagi.tables._dialect import Dialect, read_dialects
+from takagi.tables._open import PARQUET_SUFFIXES, TEXT_SUFFIXES, find_files, make_text_format, open_dataset
 from takagi.training import Progress
 
 LARGE_BYTES = 10**9  # of a single file, from which on it is not read whole

@@ -29,7 +29,7 @@ from takagi.cli._training import Candidate, Settings, choose_settings, list_cand
 from takagi.cli._training_table import TrainingTable, read_training_table, show_table
 from takagi.inspection import export_text, rule_table
 from takagi.persistence import save
-from takagi.sources import DatasetError
+from takagi.tables import DatasetError
 
 _MOST_RULES = 32  # that are printed
 

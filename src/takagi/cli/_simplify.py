@@ -11,8 +11,9 @@ from takagi.cli._models import ModelOnDisk
 from takagi.cli._options import AsJson, Force, ModelFile, Names, NoHeader, Quiet, Sheet, TableFile, Target
 from takagi.cli._progress import Watch
 from takagi.cli._tables import Layout, open_table
-from takagi.inspection import export_text, rule_table, simplify
+from takagi.inspection import export_text, rule_table
 from takagi.persistence import save
+from takagi.simplification import simplify
 
 
 def simplify_model(

@@ -11,7 +11,7 @@ from takagi._messages import find_nearest, need_extra
 from takagi.cli._console import Misuse, count, print_note, quote
 from takagi.cli._files import STANDARD, check_input
 from takagi.cli._text_table import TextTable
-from takagi.sources._dialect import HEAD_BYTES
+from takagi.tables._dialect import HEAD_BYTES
 
 _PARQUET, _ZIP, _OLD_EXCEL, _GZIP = b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"\x1f\x8b"
 _MOST_SHOWN = 8

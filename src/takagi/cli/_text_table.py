@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
-from takagi._cells import MISSING_FORMS
 from takagi._messages import need_extra
 from takagi.cli._console import Misuse, print_note
-from takagi.sources._dialect import HEAD_BYTES, Dialect, find_dialect, find_encoding
+from takagi.tables._cells import MISSING_FORMS
+from takagi.tables._dialect import HEAD_BYTES, Dialect, find_dialect, find_encoding
 
 _WIDE = 500
 _LONG_LINE = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")

@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 from takagi._compat import check_sample_weight
 from takagi._typing import FloatArray, Table
 from takagi._validation import reject_bad_target, reject_missing, reject_text
-from takagi.estimators._rows import Rows
+from takagi.fitting._rows import Rows
 
 
 def validate_training(

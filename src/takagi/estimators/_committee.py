@@ -17,12 +17,12 @@ from takagi._dask import is_dask, map_rows
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import validate_rows
 from takagi._wording import name_outputs
-from takagi.estimators._advice import seek_advice
 from takagi.estimators._base import count_threads, make_rng, read_target_names, validate_training
-from takagi.estimators._fitting import PilotEnded, take_line
 from takagi.estimators._memory import Memory, choose_rows, learn_memory
 from takagi.estimators._regressor import TSKRegressor
-from takagi.estimators._rows import Rows, measure_size, merge_equal_rows
+from takagi.fitting._advice import seek_advice
+from takagi.fitting._fitting import PilotEnded, take_line
+from takagi.fitting._rows import Rows, measure_size, merge_equal_rows
 from takagi.training import TrainConfig
 
 _FEWEST_ROWS = 3  # so that two are left to train on

@@ -12,7 +12,7 @@ from takagi._typing import FloatArray
 from takagi._validation import reject_missing, reject_text
 from takagi.estimators._base import make_rng, read_target_names
 from takagi.estimators._epochs import BUFFER_ROWS, SAMPLE_ROWS, Course, limit_rows, read_passes, train_in_epochs
-from takagi.sources import Block, DaskSource, DatasetError
+from takagi.tables import Block, DaskSource, DatasetError
 from takagi.training import Callback
 
 

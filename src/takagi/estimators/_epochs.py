@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from takagi._typing import FloatArray
-from takagi.estimators._advice import seek_advice
 from takagi.estimators._base import make_rng, read_target_names, validate_training
-from takagi.estimators._fitting import PilotEnded, history_factor, take_line
-from takagi.estimators._recipe import Recipe, choose_recipe
-from takagi.estimators._rows import MAX_VALIDATION_ROWS, Rows, measure_columns, merge_equal_rows
-from takagi.estimators._stream import Horizon
-from takagi.sources import Block, Source, shuffle_rows
+from takagi.fitting._advice import seek_advice
+from takagi.fitting._fitting import PilotEnded, history_factor, take_line
+from takagi.fitting._recipe import Recipe, choose_recipe
+from takagi.fitting._rows import MAX_VALIDATION_ROWS, Rows, measure_columns, merge_equal_rows
+from takagi.streaming._stream import Horizon
+from takagi.tables import Block, Source, shuffle_rows
 from takagi.training import Callback, Progress
 
 SAMPLE_ROWS = 50_000
@@ -186,15 +186,15 @@ class _Training:
             return ""
         learner = stream.learner
         if self.course.callback is not None:
-            _, train_rmse, val_rmse = learner.history[-1]
-            best_rmse = learner.best_rmse * history_factor(learner.units)
+            _, train_loss, val_loss = learner.history[-1]
+            best_loss = learner.best_loss * history_factor(learner.units)
             progress = EpochProgress(
                 n_iter=stream.n_iter,
                 max_iter=n_iter,
-                train_rmse=float(train_rmse),
-                val_rmse=float(val_rmse),
+                train_loss=float(train_loss),
+                val_loss=float(val_loss),
                 best_iter=learner.best_iter,
-                best_rmse=best_rmse,
+                best_loss=best_loss,
                 epoch=max(1, self.epoch),
                 n_epochs=max(self.epoch, self.n_epochs),
             )

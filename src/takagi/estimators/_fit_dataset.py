@@ -14,10 +14,9 @@ from takagi._typing import FloatArray
 from takagi.estimators._base import make_rng
 from takagi.estimators._epochs import BUFFER_ROWS, SAMPLE_ROWS, Arrays, Course, limit_rows, read_passes, train_in_epochs
 from takagi.estimators._regressor import TSKRegressor
-from takagi.estimators._rows import Rows
-from takagi.estimators._stream_rows import hash_rows
-from takagi.sources import Block, DatasetError, Sample, Source, open_source
-from takagi.table import TableEncoder
+from takagi.fitting._rows import Rows
+from takagi.streaming._seen import hash_rows
+from takagi.tables import Block, DatasetError, Sample, Source, TableEncoder, open_source
 from takagi.training import Callback
 
 

@@ -14,7 +14,7 @@ from takagi._compat import Interval, fit_context
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import reject_missing, reject_text, validate_rows
 from takagi.estimators._base import validate_weight
-from takagi.estimators._rows import Rows, merge_equal_rows
+from takagi.fitting._rows import Rows, merge_equal_rows
 from takagi.initializers import count_distinct, draw_memberships, fuzzy_cmeans, measure_memberships
 
 

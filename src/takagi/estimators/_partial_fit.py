@@ -9,11 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 from takagi._compat import fit_context
 from takagi._typing import Table
 from takagi.estimators._base import make_rng, read_target_names, validate_training
-from takagi.estimators._fitting import Fitting
-from takagi.estimators._rows import Rows
-from takagi.estimators._stream import Horizon, Plan, Stream
-from takagi.estimators._warm_start import check_start
+from takagi.fitting._fitting import Fitting
+from takagi.fitting._rows import Rows
+from takagi.fitting._warm_start import check_start
 from takagi.rulebase import RuleBase
+from takagi.streaming._stream import Horizon, Plan, Stream
 
 
 class PartialFitMixin:
@@ -103,7 +103,7 @@ class PartialFitMixin:
         for name in ("keep_prob", "batch_size", "l2", "smoothness"):
             setattr(self, f"{name}_", getattr(stream.config, name))
         self.n_rules_ = self.rule_base_.n_rules
-        names = ("iteration", "train_rmse", "val_rmse")
+        names = ("iteration", "train_loss", "val_loss")
         self.history_ = dict(zip(names, stream.learner.history.T.copy(), strict=True))
         self.best_iter_, self.n_iter_, self.stopped_ = stream.learner.best_iter, stream.n_iter, stopped
         if self.verbose:

@@ -14,7 +14,6 @@ from takagi._threads import with_one_blas_thread
 from takagi._typing import FloatArray, Table
 from takagi._validation import validate_rows
 from takagi._wording import name_outputs
-from takagi.estimators._advice import seek_advice
 from takagi.estimators._base import (
     count_threads,
     make_rng,
@@ -23,13 +22,14 @@ from takagi.estimators._base import (
     validate_training,
 )
 from takagi.estimators._dask_fit import fit_partitions, takes_collections
-from takagi.estimators._distillation import run_taught
-from takagi.estimators._fitting import Fitted, Fitting, PilotEnded, keep_start_if_better, take_line
 from takagi.estimators._partial_fit import PartialFitMixin
-from takagi.estimators._recipe import Recipe, choose_recipe
-from takagi.estimators._rows import Rows, merge_equal_rows, split_rows
-from takagi.estimators._verbose import show_progress
-from takagi.estimators._warm_start import check_start
+from takagi.fitting._advice import seek_advice
+from takagi.fitting._distillation import run_taught
+from takagi.fitting._fitting import Fitted, Fitting, PilotEnded, keep_start_if_better, take_line
+from takagi.fitting._recipe import Recipe, choose_recipe
+from takagi.fitting._rows import Rows, merge_equal_rows, split_rows
+from takagi.fitting._verbose import show_progress
+from takagi.fitting._warm_start import check_start
 from takagi.initializers import INITIALIZERS, Initializer
 from takagi.optimizers import OPTIMIZERS, Optimizer
 from takagi.training import Callback, TrainConfig
@@ -107,7 +107,7 @@ class TSKRegressor(PartialFitMixin, MultiOutputMixin, RegressorMixin, BaseEstima
         The fitted rules, in the units of the data, those that govern most of the training rows first. Print it to read
         them.
     history_ : dict of str to ndarray of shape (n_iter_,)
-        "train_rmse" of each batch and "val_rmse" on held-out rows, NaN where all rows trained; in the target's units,
+        "train_loss" of each batch and "val_loss" on held-out rows, NaN where all rows trained; in the target's units,
         or in standard deviations if there are several targets and they are standardised. Where several fits teach one,
         that of the first. After `partial_fit`, at most 1,000 entries, older ones thinned out, and their "iteration".
     best_iter_ : int

@@ -131,7 +131,7 @@ def fit_and_score(run: Run, X: FloatArray, y: FloatArray, partition: Partition, 
     seconds = time.thread_time() - start
     if regressor is None:
         return Result(run, rmse_val, rmse_test, 0, seconds)
-    curve = sample_curve(regressor.history_["val_rmse"]) if run.keeps_curve else np.empty(0)
+    curve = sample_curve(regressor.history_["val_loss"]) if run.keeps_curve else np.empty(0)
     return Result(run, rmse_val, rmse_test, regressor.best_iter_, seconds, curve=curve)
 
 

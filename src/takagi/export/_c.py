@@ -15,7 +15,7 @@ from takagi._wording import describe_rules, name_outputs
 from takagi.export import _c_template as c
 from takagi.export._names import Namespace, make_comment_safe, make_identifier
 from takagi.export._source import Layout, check_choice, lay_out, open_source, takagi_version, write_if_asked
-from takagi.table import MISSING, Column
+from takagi.tables import MISSING, Column
 
 _TYPES = {
     "double": {"numpy": "float64", "f": "", "limit": "1e300", "bits": "64", "infinity": "0xffe0000000000000"},

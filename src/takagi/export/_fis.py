@@ -12,7 +12,7 @@ from takagi._wording import name_features, name_outputs
 from takagi.export._names import Namespace, make_comment_safe, make_identifier
 from takagi.export._source import open_source, takagi_version, write_if_asked
 from takagi.rulebase import RuleBase
-from takagi.table import Column
+from takagi.tables import Column
 
 _SYSTEM = """[System]
 Name='takagi'

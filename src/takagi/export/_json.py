@@ -11,7 +11,7 @@ from takagi._wording import name_features, name_outputs
 from takagi.export._source import open_source, takagi_version, write_if_asked
 from takagi.profile import Profile
 from takagi.rulebase import RuleBase
-from takagi.table import Column
+from takagi.tables import Column
 
 VERSION = 1
 

@@ -11,7 +11,7 @@ from takagi._model import OpenModel
 from takagi._typing import FloatArray
 from takagi._wording import describe_rules, name_features, name_outputs
 from takagi.export._source import Layout, check_choice, lay_out, open_source, takagi_version, write_if_asked
-from takagi.table import Column
+from takagi.tables import Column
 
 if TYPE_CHECKING:
     import onnx

@@ -13,7 +13,6 @@ from takagi.inspection._plot import (
     WaterfallDisplay,
 )
 from takagi.inspection._rules import export_text, rule_table
-from takagi.inspection._simplify import Simplification, simplify
 
 __all__ = [
     "HistoryDisplay",
@@ -23,7 +22,6 @@ __all__ = [
     "ResponseDisplay",
     "RuleGridDisplay",
     "ShareDisplay",
-    "Simplification",
     "SimplificationDisplay",
     "WaterfallDisplay",
     "explain_local",
@@ -31,5 +29,4 @@ __all__ = [
     "feature_importance",
     "rule_importance",
     "rule_table",
-    "simplify",
 ]

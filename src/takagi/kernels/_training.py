@@ -103,7 +103,7 @@ class State(NamedTuple):
     average: np.ndarray  # running mean of theta, not yet corrected for its start
     candidate: np.ndarray  # what is validated: theta, or its running mean
     best: np.ndarray
-    best_rmse: np.ndarray  # one entry
+    best_loss: np.ndarray  # one entry
     best_iter: np.ndarray  # one entry, from 1
     n_iter: np.ndarray  # one entry, iterations done
 
@@ -170,13 +170,13 @@ def train_block(shape, settings, state, work, columns, tied_sets, data, validati
         rmse = -t if np.isfinite(batch_rmse) else np.nan  # without validation rows every iterate beats the one before
         if len(weights) > 0:
             rmse = weighted_rmse(state.candidate, shape, columns, features, targets, weights)
-        improved = rmse < state.best_rmse[0]
+        improved = rmse < state.best_loss[0]
         if not np.isfinite(rmse) or (improved and not np.isfinite(state.candidate.sum())):
             return False
         history[b, 0], history[b, 1] = batch_rmse, rmse
         state.n_iter[0] = t
         if improved:
-            state.best_rmse[0], state.best_iter[0] = rmse, t
+            state.best_loss[0], state.best_iter[0] = rmse, t
             copy_to(state.best, state.candidate)
         elif t - state.best_iter[0] == settings.patience:
             return True

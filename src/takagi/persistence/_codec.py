@@ -19,7 +19,7 @@ from takagi.persistence._rules import build, decode_rules, encode_rules
 from takagi.persistence._schema import ModelFileError, Node
 from takagi.persistence._stream import decode_stream, encode_stream
 from takagi.rulebase import RuleBase
-from takagi.table import Column, TableEncoder
+from takagi.tables import Column, TableEncoder
 
 _SCALERS: dict[type, tuple[str, ...]] = {  # with what fitting finds out
     StandardScaler: ("mean_", "var_", "scale_", "n_samples_seen_"),
@@ -176,7 +176,7 @@ def _decode_regressor(model: TSKRegressor, node: Node) -> TSKRegressor:
 
 def _decode_history(node: Node, n_iter: int) -> dict[str, np.ndarray]:
     """Return the curves, of known length unless they say which iterations they are of."""
-    curves = node.open(("train_rmse", "val_rmse"), optional=("iteration",))
+    curves = node.open(("train_loss", "val_loss"), optional=("iteration",))
     history = {name: curve.array(1, null=np.nan) for name, curve in curves.items()}
     n_iter = len(history["iteration"]) if "iteration" in history else n_iter
     for name, curve in curves.items():

@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 
 from takagi._typing import FloatArray
-from takagi.estimators._rows import MAX_VALIDATION_ROWS, Rows, Units
-from takagi.estimators._stream import Stream
-from takagi.estimators._stream_learner import Learner
-from takagi.estimators._stream_rows import Moments, Seen
+from takagi.fitting._rows import MAX_VALIDATION_ROWS, Rows, Units
 from takagi.persistence._rules import build, decode_rules, encode_rules
 from takagi.persistence._schema import Node
 from takagi.rulebase import RuleBase, unpack
+from takagi.streaming._learner import Learner
+from takagi.streaming._seen import Moments, Seen
+from takagi.streaming._stream import Stream
 
 _VECTORS = ("theta", "mean", "spread", "average", "best")
 _PARTS = ("reservoir", "waiting", "recent")
 _SEEN = tuple(f.name for f in fields(Seen))
-_LEARNER = ("start", "units", "is_constant", "averaging", "best_rmse", "best_iter", "n_iter")
+_LEARNER = ("start", "units", "is_constant", "averaging", "best_loss", "best_iter", "n_iter")
 _WORD = re.compile("[0-9a-f]{32}")
 
 
@@ -110,7 +110,7 @@ def _encode_learner(learner: Learner) -> dict[str, Any]:
         "units": _encode_arrays(learner.units),
         "is_constant": learner.is_constant.tolist(),
         "averaging": float(learner.averaging),
-        "best_rmse": learner.best_rmse if np.isfinite(learner.best_rmse) else None,
+        "best_loss": learner.best_loss if np.isfinite(learner.best_loss) else None,
         "best_iter": learner.best_iter,
         "n_iter": learner.n_iter,
         **{name: getattr(learner.state, name).tolist() for name in _VECTORS},
@@ -129,7 +129,7 @@ def _decode_learner(node: Node, rules: RuleBase, history: dict[str, FloatArray])
         parts["is_constant"].refuse(f"a list of {rules.n_features} truth values")
     learner = Learner.begin(start, _decode_units(parts["units"], rules), is_constant)
     learner.averaging = parts["averaging"].number()
-    learner.history = np.column_stack([history[name] for name in ("iteration", "train_rmse", "val_rmse")])
+    learner.history = np.column_stack([history[name] for name in ("iteration", "train_loss", "val_loss")])
     _decode_state(parts, learner)
     return learner
 
@@ -152,8 +152,8 @@ def _decode_state(parts: dict[str, Node], learner: Learner) -> None:
         vector[:] = _decode_vector(parts[name], len(vector))
     build(parts["theta"], lambda: unpack(state.theta, learner.start))
     build(parts["best"], lambda: unpack(state.best, learner.start))
-    best_rmse = parts["best_rmse"].maybe(Node.number)
-    state.best_rmse[0] = np.nan if best_rmse is None else best_rmse
+    best_loss = parts["best_loss"].maybe(Node.number)
+    state.best_loss[0] = np.nan if best_loss is None else best_loss
     state.best_iter[0] = parts["best_iter"].integer(least=0)
     state.n_iter[0] = parts["n_iter"].integer(least=0)
 

@@ -92,19 +92,19 @@ def find_residuals(target: FloatArray, prediction: FloatArray) -> list[dict[str,
 def summarize_history(regressor: Any) -> dict[str, Any] | None:
     """Return the errors along training, at most 300 points of each curve; None if there was no training."""
     history = getattr(regressor, "history_", None)
-    if not history or not len(history["val_rmse"]):
+    if not history or not len(history["val_loss"]):
         return None
-    n_points = len(history["val_rmse"])
+    n_points = len(history["val_loss"])
     iterations = np.asarray(history.get("iteration", np.arange(1, n_points + 1)), dtype=np.intp)
     edges = np.unique(np.linspace(0, n_points, min(n_points, _MOST_ITERATIONS) + 1).astype(np.intp))
-    best, has_validation = int(regressor.best_iter_), bool(np.isfinite(history["val_rmse"]).any())
+    best, has_validation = int(regressor.best_iter_), bool(np.isfinite(history["val_loss"]).any())
     return {
         "iterations": iterations[edges[1:] - 1],
         "n_iter": int(iterations[-1]),
-        "train_rmse": _thin(history["train_rmse"], edges),
-        "val_rmse": _thin(history["val_rmse"], edges) if has_validation else [],
+        "train_loss": _thin(history["train_loss"], edges),
+        "val_loss": _thin(history["val_loss"], edges) if has_validation else [],
         "best_iter": best,
-        "best_rmse": history["val_rmse"][np.searchsorted(iterations, best)] if best and has_validation else None,
+        "best_loss": history["val_loss"][np.searchsorted(iterations, best)] if best and has_validation else None,
         "stopped": str(regressor.stopped_),
     }
 

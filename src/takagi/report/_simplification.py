@@ -6,13 +6,14 @@ import numpy as np
 
 from takagi._model import OpenModel
 from takagi._typing import Table
-from takagi.inspection import Simplification, export_text, simplify
+from takagi.inspection import export_text
 from takagi.report._table import spread_rows, take_rows
+from takagi.simplification import Simplification, simplify
 
 _LOSSES = (0.02, 0.05)
 _MOST_ROWS = 1_000
 _MOST_SETS = 400  # rules times features; more would take long
-_FIGURES = ("n_words", "n_rules", "n_conditions", "val_rmse")
+_FIGURES = ("n_words", "n_rules", "n_conditions", "val_loss")
 
 
 def summarize_simplification(model: Any, opened: OpenModel, X: Table, y: Table) -> dict[str, Any]:

@@ -18,10 +18,10 @@ class Progress:
 
     n_iter: int
     max_iter: int
-    train_rmse: float
-    val_rmse: float
+    train_loss: float
+    val_loss: float
     best_iter: int
-    best_rmse: float
+    best_loss: float
 
 
 Callback = Callable[[Progress], object]
@@ -39,10 +39,10 @@ class TrainResult:
         The first iteration, from 1, of smallest validation RMSE; 0 if no iteration ended with finite numbers, and then
         `rule_base` is the initial one.
     history : dict of str to ndarray of shape (n_iter,)
-        "train_rmse" of each batch with the kept rules, before the update, and "val_rmse" with all rules, after it.
+        "train_loss" of each batch with the kept rules, before the update, and "val_loss" with all rules, after it.
     stopped : {"max_iter", "no_change", "callback", "interrupted", "diverged"}
         Why training ended.
-    start_rmse : float
+    start_loss : float
         Validation RMSE of the initial rules, which the paper does not let compete.
     """
 
@@ -50,17 +50,17 @@ class TrainResult:
     best_iter: int
     history: dict[str, FloatArray]
     stopped: str
-    start_rmse: float
+    start_loss: float
 
     @property
     def n_iter(self) -> int:
         """Number of iterations done."""
-        return len(self.history["train_rmse"])
+        return len(self.history["train_loss"])
 
     @property
-    def best_rmse(self) -> float:
+    def best_loss(self) -> float:
         """Validation RMSE of the returned rules."""
-        return float(self.history["val_rmse"][self.best_iter - 1]) if self.best_iter else self.start_rmse
+        return float(self.history["val_loss"][self.best_iter - 1]) if self.best_iter else self.start_loss
 
 
 def begin_state(rules: RuleBase) -> kernels.State:
@@ -74,7 +74,7 @@ def begin_state(rules: RuleBase) -> kernels.State:
         average=np.zeros_like(theta),
         candidate=np.zeros_like(theta),
         best=theta.copy(),
-        best_rmse=np.array([np.inf]),
+        best_loss=np.array([np.inf]),
         best_iter=np.zeros(1, dtype=np.intp),
         n_iter=np.zeros(1, dtype=np.intp),
     )
@@ -118,7 +118,7 @@ class Run:
         self.state = begin_state(rule_base) if state is None else state
         self.first_iter, self.is_thorough = self.n_iter, is_thorough
         self.history = np.empty((max_iter, 2))
-        self.start_rmse = self.validate(self.state.theta)
+        self.start_loss = self.validate(self.state.theta)
 
     def validate(self, theta: FloatArray) -> float:
         """Return the error of parameters on the validation rows, NaN if there are none."""
@@ -153,7 +153,7 @@ class Run:
 
     def _set_aside(self) -> tuple[kernels.State, tuple]:
         """Return state and validation rows with which the kernel leaves the best parameters alone."""
-        fresh = {"best_rmse": np.array([np.inf]), "best_iter": np.zeros(1, dtype=np.intp)}
+        fresh = {"best_loss": np.array([np.inf]), "best_iter": np.zeros(1, dtype=np.intp)}
         nothing = tuple(part[:0] for part in self.validation)
         return self.state._replace(best=np.empty_like(self.state.best), **fresh), nothing
 
@@ -161,9 +161,9 @@ class Run:
         """Take the last iterate for the best one if it is; without validation rows it is."""
         rmse = self.validate(self.state.candidate)
         self.history[self.n_iter - self.first_iter - 1, 1] = rmse
-        if not len(self.validation[2]) or rmse < self.state.best_rmse[0]:
+        if not len(self.validation[2]) or rmse < self.state.best_loss[0]:
             self.state.best[:] = self.state.candidate
-            self.state.best_rmse[0], self.state.best_iter[0] = rmse, self.n_iter
+            self.state.best_loss[0], self.state.best_iter[0] = rmse, self.n_iter
 
     @property
     def n_iter(self) -> int:
@@ -176,22 +176,22 @@ class Run:
 
     def progress(self) -> Progress:
         """Return what a callback is told."""
-        train_rmse, val_rmse = self.history[self.n_iter - self.first_iter - 1]
-        best_iter, best_rmse = int(self.state.best_iter[0]), float(self.state.best_rmse[0])
+        train_loss, val_loss = self.history[self.n_iter - self.first_iter - 1]
+        best_iter, best_loss = int(self.state.best_iter[0]), float(self.state.best_loss[0])
         if not len(self.validation[2]):
-            val_rmse = best_rmse = np.nan
-        return Progress(self.n_iter, len(self.history), float(train_rmse), float(val_rmse), best_iter, best_rmse)
+            val_loss = best_loss = np.nan
+        return Progress(self.n_iter, len(self.history), float(train_loss), float(val_loss), best_iter, best_loss)
 
     def result(self, stopped: str) -> TrainResult:
         """Return the best rules and the history."""
         history = self.history[: self.n_iter - self.first_iter]
-        val_rmse = history[:, 1] if len(self.validation[2]) else np.full(len(history), np.nan)
+        val_loss = history[:, 1] if len(self.validation[2]) else np.full(len(history), np.nan)
         return TrainResult(
             rule_base=unpack(self.state.best, self.rule_base),
             best_iter=int(self.state.best_iter[0]),
-            history={"train_rmse": history[:, 0].copy(), "val_rmse": val_rmse.copy()},
+            history={"train_loss": history[:, 0].copy(), "val_loss": val_loss.copy()},
             stopped=stopped,
-            start_rmse=self.start_rmse,
+            start_loss=self.start_loss,
         )
 
 

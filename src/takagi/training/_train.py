@@ -6,9 +6,9 @@ import warnings
 import numpy as np
 
 from takagi import kernels
-from takagi._batches import Draws, Recorded
 from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.rulebase import RuleBase
+from takagi.training._batches import Draws, Recorded
 from takagi.training._config import TrainConfig
 from takagi.training._run import Callback, Run, TrainResult, check_dataset
 
@@ -73,7 +73,7 @@ def train(
     >>> start = RuleBase([[-1.0], [1.0]], [[0.5], [0.5]], np.zeros((2, 1, 2)))
     >>> config = TrainConfig(learning_rate=0.03, keep_prob=1.0)
     >>> result = train(start, X, X[:, 0] ** 2, X, X[:, 0] ** 2, config)
-    >>> result.best_rmse < 0.1
+    >>> result.best_loss < 0.1
     True
     """
     config = TrainConfig() if config is None else config

@@ -28,7 +28,7 @@ class HistoryDisplay:
 
     Parameters
     ----------
-    train_rmse, val_rmse : ndarray of shape (n_iter,)
+    train_loss, val_loss : ndarray of shape (n_iter,)
         The errors; those on validation rows are NaN where all rows trained.
     best_iter : int
         The iteration, from 1, that was kept; 0 for the initial rules.
@@ -57,17 +57,17 @@ class HistoryDisplay:
 
     def __init__(
         self,
-        train_rmse: FloatArray,
-        val_rmse: FloatArray,
+        train_loss: FloatArray,
+        val_loss: FloatArray,
         best_iter: int,
         label: str = "RMSE",
         iterations: FloatArray | None = None,
     ) -> None:
-        self.train_rmse = train_rmse
-        self.val_rmse = val_rmse
+        self.train_loss = train_loss
+        self.val_loss = val_loss
         self.best_iter = best_iter
         self.label = label
-        self.iterations = np.arange(1, len(val_rmse) + 1) if iterations is None else iterations
+        self.iterations = np.arange(1, len(val_loss) + 1) if iterations is None else iterations
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> "HistoryDisplay":
@@ -101,7 +101,7 @@ class HistoryDisplay:
         if len(names) > 1 and model.standardize is True:
             label = "RMSE in standard deviations"
         history = model.history_
-        errors = history["train_rmse"], history["val_rmse"]
+        errors = history["train_loss"], history["val_loss"]
         return cls(*errors, model.best_iter_, label, history.get("iteration")).plot(ax)
 
     def plot(self, ax: Any = None) -> "HistoryDisplay":
@@ -120,13 +120,13 @@ class HistoryDisplay:
         ax = self.axes_[0]
         self.figure_ = ax.figure
         iterations = self.iterations
-        smooth = _running_mean(self.train_rmse, max(1, len(self.train_rmse) // 50))
-        ax.plot(iterations, self.train_rmse, color=_TRAINING, lw=0.6, alpha=0.3)
+        smooth = _running_mean(self.train_loss, max(1, len(self.train_loss) // 50))
+        ax.plot(iterations, self.train_loss, color=_TRAINING, lw=0.6, alpha=0.3)
         ax.plot(iterations, smooth, color=_TRAINING, lw=1.8, label="training, running mean")
-        if np.isfinite(self.val_rmse).any():
-            ax.plot(iterations, self.val_rmse, color=_VALIDATION, lw=1.8, label="validation")
+        if np.isfinite(self.val_loss).any():
+            ax.plot(iterations, self.val_loss, color=_VALIDATION, lw=1.8, label="validation")
             self._mark_best(ax)
-        self._limit(ax, np.r_[smooth, self.val_rmse])
+        self._limit(ax, np.r_[smooth, self.val_loss])
         ax.set(xlabel="iteration", ylabel=as_plain(self.label), xlim=(0, max(iterations.max(initial=1), 1) * 1.02))
         clear_frame(ax)
         put_legend_above(ax, [line for line in ax.lines if not line.get_label().startswith("_")], n_columns=3)
@@ -136,7 +136,7 @@ class HistoryDisplay:
         if not self.best_iter:
             ax.plot([], [], ls="", label="best: the initial rules")
             return
-        best = self.val_rmse[np.searchsorted(self.iterations, self.best_iter)]
+        best = self.val_loss[np.searchsorted(self.iterations, self.best_iter)]
         label = f"best: {write_numbers([best])[0]} in iteration {self.best_iter}"
         ax.axvline(self.best_iter, color=OTHER, lw=0.8, ls=":")
         ax.plot([self.best_iter], [best], ls="", marker="o", ms=7, color=_VALIDATION, label=label)

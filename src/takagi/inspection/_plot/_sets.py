@@ -11,7 +11,7 @@ from takagi._typing import BoolArray, FloatArray, Table
 from takagi._wording import category_memberships, excludes_nothing
 from takagi.profile import Profile, measure_profile
 from takagi.rulebase import RuleBase
-from takagi.table import Column
+from takagi.tables import Column
 
 _MAX_POINTS = 500
 _LEAST_LOG = -8.0  # memberships below e^-8 are all the same

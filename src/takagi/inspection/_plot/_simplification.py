@@ -7,7 +7,7 @@ import numpy as np
 from takagi.inspection._plot._style import OTHER, RULE_COLORS, clear_frame, put_legend_above, take_axes
 
 if TYPE_CHECKING:
-    from takagi.inspection._simplify import Simplification
+    from takagi.simplification import Simplification
 
 _MAX_LOSS = 1.0  # what lies higher is left out, or the interesting part would be flat
 _MAX_MARKS = 8
@@ -39,7 +39,8 @@ class SimplificationDisplay:
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> from takagi import TSKRegressor
-    >>> from takagi.inspection import SimplificationDisplay, simplify
+    >>> from takagi.inspection import SimplificationDisplay
+    >>> from takagi.simplification import simplify
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> model = TSKRegressor(n_rules=3, max_iter=200, random_state=0).fit(X, y)
     >>> display = SimplificationDisplay(simplify(model, X, y))

@@ -162,7 +162,7 @@ function makeUpright(frame, value) {
 }
 
 function drawHistory(width, history) {
-  const { iterations, train_rmse: train, val_rmse: validation } = history;
+  const { iterations, train_loss: train, val_loss: validation } = history;
   const sorted = [...train, ...validation].filter((value) => value !== null).sort((a, b) => a - b);
   const top = sorted[Math.floor(0.97 * (sorted.length - 1))];
   const range = widen(sorted[0], Math.max(top, ...validation.slice(-1)));
@@ -175,7 +175,7 @@ function drawHistory(width, history) {
   if (!validation.length) return frame.node;
   frame.node.append(draw("path", { d: pathOf(points(validation)), class: "line" }));
   if (history.best_iter) {
-    const [x, y] = [frame.toX(history.best_iter), Math.max(frame.top, frame.toY(history.best_rmse))];
+    const [x, y] = [frame.toX(history.best_iter), Math.max(frame.top, frame.toY(history.best_loss))];
     frame.node.append(makeUpright(frame, history.best_iter), draw("circle", { cx: x, cy: y, r: 4, class: "mark" }));
   }
   return frame.node;
@@ -184,8 +184,8 @@ function drawHistory(width, history) {
 // Error against words on a logarithmic scale, from the whole model on the right to the smallest worth showing on the
 // left; the strong line joins what no other point beats, and marks show the choices.
 function drawTradeOff(width, { curve, pareto, whole, choices }) {
-  const { n_words: words, val_rmse: errors } = curve;
-  const most = MOST_LOSS * whole.val_rmse;
+  const { n_words: words, val_loss: errors } = curve;
+  const most = MOST_LOSS * whole.val_loss;
   const shown = [...words.keys()].filter((i) => errors[i] <= most);
   const [few, many] = [words[shown.at(-1)], words[0]];
   const frame = makeFrame(width, 280, {
@@ -199,7 +199,7 @@ function drawTradeOff(width, { curve, pareto, whole, choices }) {
   const line = (steps) => pathOf(steps.map((i) => place(words[i], errors[i])));
   frame.node.append(draw("path", { d: line(shown), class: "line faint" }));
   frame.node.append(draw("path", { d: line(pareto.filter((i) => errors[i] <= most)), class: "line" }));
-  choices.forEach(({ n_words: x, val_rmse: y }) => {
+  choices.forEach(({ n_words: x, val_loss: y }) => {
     const [cx, cy] = place(x, y);
     frame.node.append(draw("circle", { cx, cy, r: 4.5, class: "mark" }));
   });

@@ -1,0 +1,1 @@
+"""Fitting: settings and rows in, fitted rules out."""

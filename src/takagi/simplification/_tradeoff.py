@@ -1,0 +1,210 @@
+"""The way from many words to few: greedy steps, and what each costs on rows that take no part in them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from takagi._typing import FloatArray, IntArray
+from takagi.rulebase import RuleBase
+from takagi.simplification._draft import Draft, Rows, Units, View, measure_units
+from takagi.simplification._reduction import propose_moves
+from takagi.simplification._refit import refine, refit_consequents
+
+_MAX_TRAINING_ROWS, _MAX_VALIDATION_ROWS = 2_000, 5_000
+_MAX_CELLS = 3_000_000  # training rows times terms
+_FEW_ROWS = 1_000  # so many rows there are at least, noisy copies included, if rules are to follow rules
+_NOISE = 0.3  # of copies, in spreads of the features
+_PARTS = (0.04, 0.25)  # of the words, that a step takes away: of few and of many
+_MANY_WORDS = 30_000
+_NO_ERROR = 1e-9  # in spreads of the target
+_ROUNDING = 1e-12  # of errors
+
+
+class Sample(NamedTuple):
+    """Rows as the rules want them, and their targets of shape (n_rows, n_outputs)."""
+
+    X: FloatArray
+    y: FloatArray
+
+    def take(self, index: IntArray) -> "Sample":
+        """Return some of the rows."""
+        return Sample(self.X[index], self.y[index])
+
+
+@dataclass(frozen=True)
+class Point:
+    """A rule base on the way, and its price.
+
+    Parameters
+    ----------
+    step : int
+        How many steps were taken; 0 is the model as it was.
+    action : str
+        What the step did.
+    n_rules, n_conditions, n_terms, n_sets, n_words : int
+        Rules; conditions; terms of the formulas, biases among them; distinct sets; and the sum of the last three.
+    val_loss, train_loss : float
+        Errors on validation and training rows, of one target in its units, of several in units of their spreads.
+    loss : float
+        By which part the validation error is above that of the model as it was.
+    rule_base : RuleBase
+        The rules.
+    """
+
+    step: int
+    action: str
+    n_rules: int
+    n_conditions: int
+    n_terms: int
+    n_sets: int
+    n_words: int
+    val_loss: float
+    loss: float
+    train_loss: float
+    rule_base: RuleBase
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """What prices are measured with: the model as it was, in its units, and rows."""
+
+    units: Units
+    training: Sample
+    validation: Sample
+
+    @cached_property
+    def first(self) -> float:
+        """The validation error of the model as it was."""
+        return self.score(self.units.rules, self.validation)
+
+    @cached_property
+    def unit(self) -> float:
+        """What errors in spreads are multiplied by: the spread of one target, 1 of several."""
+        scale = self.units.target_scale
+        return float(scale[0]) if len(scale) == 1 else 1.0
+
+    def score(self, rules: RuleBase, sample: Sample) -> float:
+        """Return the RMSE, of one target in its units, of several in units of their spreads."""
+        error = (_predict(rules, sample.X) - sample.y) / self.units.target_scale
+        return float(np.sqrt((error**2).mean())) * self.unit
+
+    def measure(self, step: int, action: str, draft: Draft, rules: RuleBase) -> Point:
+        """Return a point of the curve."""
+        words = draft.count()
+        error, no_error = self.score(rules, self.validation), _NO_ERROR * self.unit
+        return Point(
+            step,
+            action,
+            *words,
+            n_words=words.total,
+            val_loss=error,
+            loss=max(error, no_error) / max(self.first, no_error) - 1,
+            train_loss=self.score(rules, self.training),
+            rule_base=rules,
+        )
+
+
+def trace_tradeoff(
+    rules: RuleBase,
+    training: Sample,
+    validation: Sample,
+    names: Sequence[str],
+    rng: np.random.Generator,
+    tell: Callable[[Point], None],
+) -> list[Point]:
+    """Make rules smaller step by step, down to one that is a number, and return all that was on the way.
+
+    Each step tries the best candidates of each family of moves, re-estimates the consequents in closed form, and takes
+    the one whose error on the training rows grows least per word. A step of Gauss and Newton then adjusts the sets.
+
+    Parameters
+    ----------
+    rules : RuleBase
+        Where to start.
+    training, validation : Sample
+        Rows to re-estimate by, and rows to measure the price on.
+    names : sequence of str
+        Names of the inputs of the conditions.
+    rng : numpy Generator
+        Takes samples of the rows.
+    tell : callable
+        Called with each point.
+    """
+    n_rows = min(_MAX_TRAINING_ROWS, max(_MAX_CELLS // rules.consequents[:, 0].size, 200))
+    training, validation = _draw(training, n_rows, rng), _draw(validation, _MAX_VALIDATION_ROWS, rng)
+    units = measure_units(rules, *training)
+    gauge = Gauge(units, training, validation)
+    start = units.make_draft()
+    points = [gauge.measure(0, "as fitted", start, rules)]
+    tell(points[0])
+    start_view = View(start, _choose_rows(gauge, rng))
+    for step, (action, view) in enumerate(_take_steps(start_view, names), start=1):
+        points.append(gauge.measure(step, action, view.draft, units.make_rules(view.draft)))
+        tell(points[-1])
+    return points
+
+
+def _take_steps(view: View, names: Sequence[str]) -> Iterator[tuple[str, View]]:
+    """Yield what each step did and what came of it, until nothing can be taken away."""
+    view, damping = refine(View(refit_consequents(view), view.rows), 0.1)
+    yield "re-estimate", view
+    while (best := _find_best(view, names)) is not None:
+        action, view = best
+        view, damping = refine(view, damping)
+        yield action, view
+
+
+def _find_best(view: View, names: Sequence[str]) -> tuple[str, View] | None:
+    """Return the move that costs least per word once the consequents are re-estimated, None if there is none."""
+    n_words = view.draft.count().total
+    budget = max(1, int(np.clip(n_words / _MANY_WORDS, *_PARTS) * n_words))
+    best, lowest = None, (np.inf, 0)
+    for action, proposed in propose_moves(view, budget, names):
+        draft = proposed.drop_empty_conditions()
+        n_saved = n_words - draft.count().total
+        if n_saved > 0:
+            moved = View(refit_consequents(View(draft, view.rows)), view.rows)
+            growth = moved.error - view.error
+            is_free = abs(growth) <= _ROUNDING * view.error
+            price = (0.0 if is_free else growth / n_saved, -n_saved)  # of what costs the same, what saves most
+            if price < lowest:
+                best, lowest = (action, moved), price
+    return best
+
+
+# -- rows --------------------------------------------------------------------------------------------------------------
+
+
+def _draw(sample: Sample, n_most: int, rng: np.random.Generator) -> Sample:
+    n_rows = len(sample.X)
+    return sample if n_rows <= n_most else sample.take(np.sort(rng.choice(n_rows, n_most, replace=False)))
+
+
+def _choose_rows(gauge: Gauge, rng: np.random.Generator) -> Rows:
+    """Return the rows and targets that smaller rules shall follow.
+
+    Re-estimated by the data alone, many rules fit the noise of few rows. So the targets are the means of the data and
+    of the model's predictions, or, if that makes the validation error worse at once, the predictions alone, on the rows
+    and on noisy copies of them.
+    """
+    units, training = gauge.units, gauge.training
+    rules = units.rules
+    half = (training.y + _predict(rules, training.X)) / 2
+    rows = units.make_rows(training.X, half, np.ones(len(half)))
+    refitted = units.make_rules(refit_consequents(View(units.make_draft(), rows)))
+    if gauge.score(refitted, gauge.validation) < gauge.first:
+        return rows
+    n_rows = len(training.X)
+    n_copies = max(_FEW_ROWS - n_rows, 0)
+    copies = training.X[rng.integers(n_rows, size=n_copies)]
+    copies = copies + _NOISE * training.X.std(axis=0) * rng.normal(size=copies.shape)
+    X = np.vstack([training.X, copies])
+    weight = np.r_[np.ones(n_rows), np.full(n_copies, min(1.0, n_rows / max(n_copies, 1)))]
+    return units.make_rows(X, _predict(rules, X), weight)
+
+
+def _predict(rules: RuleBase, X: FloatArray) -> FloatArray:
+    return rules.predict(X).reshape(len(X), -1)

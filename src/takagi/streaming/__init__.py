@@ -1,0 +1,1 @@
+"""Streaming: the same training, block by block."""

@@ -1,0 +1,142 @@
+"""Rules that are trained on a stream, in units that follow the data."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from takagi import kernels
+from takagi._typing import BoolArray, FloatArray
+from takagi.fitting._fitting import history_factor
+from takagi.fitting._rows import Rows, Units
+from takagi.fitting._warm_start import change_units, close_sets, reopen_sets
+from takagi.profile import measure_profile
+from takagi.rulebase import RuleBase, pack, unpack
+from takagi.streaming._seen import Seen
+from takagi.training import Run, TrainConfig, begin_state, find_width_floor
+
+MAX_HISTORY = 1_000
+
+
+@dataclass
+class Learner:
+    """Rules under training, and all that one block hands to the next.
+
+    Parameters
+    ----------
+    start : RuleBase
+        The first rules, in the units of their time; widths are infinite where a rule has no condition.
+    units : Units
+        What the parameters are expressed in.
+    is_constant : bool array of shape (n_features,)
+        Which features did not vary up to then, so that their units mean nothing.
+    state : State
+        Parameters, moments and the best parameters, written by the kernel.
+    averaging : float
+        The decay that the running mean of the parameters was made with.
+    history : array of shape (n, 3)
+        Iteration, training and validation error in the units of the data; older entries are thinned out.
+    """
+
+    start: RuleBase
+    units: Units
+    is_constant: BoolArray
+    state: kernels.State
+    averaging: float
+    history: FloatArray
+
+    @classmethod
+    def begin(cls, start: RuleBase, units: Units, is_constant: BoolArray) -> "Learner":
+        """Return a learner before its first iteration."""
+        return cls(start, units, is_constant, begin_state(close_sets(start)), 0.0, np.empty((0, 3)))
+
+    @property
+    def n_iter(self) -> int:
+        """Iterations done."""
+        return int(self.state.n_iter[0])
+
+    @property
+    def best_iter(self) -> int:
+        """The iteration, from 1, of the best rules; 0 for the first rules."""
+        return int(self.state.best_iter[0])
+
+    @property
+    def best_loss(self) -> float:
+        """Error of the best rules on the validation rows of the last block, in standard units."""
+        return float(self.state.best_loss[0])
+
+    # -- between blocks ------------------------------------------------------------------------------------------------
+
+    def enter(self, units: Units, is_constant: BoolArray, config: TrainConfig) -> "Learner":
+        """Return the same rules in new units; the moments of the optimiser are carried over as they are.
+
+        A feature that only begins to vary had no unit so far: its sets are as wide in the new one as they were.
+        """
+        begins = self.is_constant & ~is_constant
+        old = self.units._replace(x_scale=np.where(begins, units.x_scale, self.units.x_scale))
+        floor = find_width_floor(config, self.start)
+
+        def express(theta: FloatArray, least: float) -> FloatArray:
+            rules = change_units(unpack(theta, self.start), old, units)
+            return pack(replace(rules, widths=np.maximum(rules.widths, least)))[0]
+
+        state = kernels.State(*(part.copy() for part in self.state))
+        mean = self._mean_parameters()
+        state.theta[:] = express(state.theta, floor)
+        state.best[:] = express(state.best, 0.0)
+        state.average[:] = express(mean, floor) * (1.0 - config.averaging**self.n_iter)
+        return replace(self, units=units, is_constant=is_constant, state=state, averaging=config.averaging)
+
+    def _mean_parameters(self) -> FloatArray:
+        """Return the running mean of the parameters, corrected for its start at zero."""
+        correction = 1.0 - self.averaging**self.n_iter
+        return self.state.average / correction if self.averaging and correction else self.state.theta
+
+    # -- training ------------------------------------------------------------------------------------------------------
+
+    def open_run(self, config: TrainConfig, training: Rows, validation: Rows, n_iter: int) -> Run:
+        """Return a run that goes on from here, and judge the best rules by the validation rows of today."""
+        scaled = [self.units.standardize(rows) for rows in (training, validation)]
+        data, held_out = (tuple(np.ascontiguousarray(part) for part in rows) for rows in scaled)
+        run = Run(self.start, config, data, held_out, n_iter, state=self.state, is_thorough=False)
+        self.state.best_loss[0] = run.validate(self.state.best)
+        return run
+
+    def record(self, run: Run, n_before: int) -> None:
+        """Add the block that began with entry `n_before` of the run's history to the history."""
+        block = run.history[n_before : run.n_iter - run.first_iter]
+        errors = np.array([np.sqrt(np.mean(block[:, 0] ** 2)), block[-1, 1]]) * history_factor(self.units)
+        known = self.history if np.isnan(errors[1]) else self.history[~np.isnan(self.history[:, 2])]  # all or none
+        self.history = np.vstack([known, np.r_[self.n_iter, errors]])
+        if len(self.history) > MAX_HISTORY:
+            is_best = self.history[:, 0] == self.best_iter
+            self.history = self.history[(np.arange(len(self.history)) % 2 == 1) | is_best]
+
+    def skip_batch(self) -> None:
+        """Go back to the best rules after a batch that led nowhere, and count it as an iteration."""
+        state = self.state
+        state.n_iter[0] += 1
+        state.theta[:] = state.best
+        state.average[:] = state.best * (1.0 - self.averaging**self.n_iter)
+        for part in (state.grad, state.mean, state.spread):
+            part[:] = 0.0
+
+    # -- results -------------------------------------------------------------------------------------------------------
+
+    def read_rules(self, seen: Seen) -> RuleBase:
+        """Return the best rules in the units of the data, those that govern most first, with a profile of all rows."""
+        rules = reopen_sets(unpack(self.state.best, self.start), self.start).rescale(*self.units)
+        X, y, weight = seen.sample
+        profile = measure_profile((X, y), rules.firing_share, weight)
+        order = np.argsort(-profile.share, kind="stable")
+        quantiles, output_quantiles = profile.quantiles.copy(), profile.output_quantiles.copy()
+        for part, moments in ((quantiles, seen.x), (output_quantiles, seen.y)):
+            part[0], part[-1] = moments.low, moments.high
+        profile = replace(
+            profile,
+            n_rows=seen.n_rows,
+            share=profile.share[order],
+            mean=np.clip(seen.x.mean, seen.x.low, seen.x.high),
+            quantiles=quantiles,
+            output_quantiles=output_quantiles,
+        )
+        return replace(rules.take(order), profile=profile)

@@ -1,0 +1,191 @@
+"""What a stream has seen: which rows validate, which wait to train, and the units of all of them.
+
+Whether a row may validate depends on a hash of its values alone. So a row that comes again, in this block or in a later
+pass, is on the same side as before, and the rows that validate are a uniform sample of all distinct rows so far.
+"""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from takagi._typing import BoolArray, FloatArray
+from takagi.fitting._rows import MAX_VALIDATION_ROWS, Rows, Units, choose_scale, is_constant, measure_spread
+
+_PROFILE_ROWS = 500
+_FREQUENT_COUNT, _FREQUENT_PART = 8, 0.005  # copies of a row in a block, from which on it trains in any case
+
+
+class Moments(NamedTuple):
+    """Weighted means and standard deviations of columns, and their ranges."""
+
+    weight: float
+    mean: FloatArray
+    spread: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+    @property
+    def peak(self) -> FloatArray:
+        """Largest moduli."""
+        return np.maximum(np.abs(self.low), np.abs(self.high))
+
+    @property
+    def scale(self) -> FloatArray:
+        """Standard deviations, 1 for columns that have been constant so far."""
+        return choose_scale(self.spread, self.peak)
+
+    def merge(self, other: "Moments") -> "Moments":
+        """Return the moments of both parts together; deviations are never squared, so that none overflows."""
+        weight = self.weight + other.weight
+        here, there = self.weight / weight, other.weight / weight
+        step = other.mean - self.mean
+        within = np.hypot(np.sqrt(here) * self.spread, np.sqrt(there) * other.spread)
+        return Moments(
+            weight=weight,
+            mean=self.mean + there * step,
+            spread=np.hypot(within, np.sqrt(here * there) * step),
+            low=np.minimum(self.low, other.low),
+            high=np.maximum(self.high, other.high),
+        )
+
+
+def measure_moments(columns: FloatArray, weight: FloatArray) -> Moments:
+    """Return the moments of some rows."""
+    return Moments(float(weight.sum()), *measure_spread(columns, weight), columns.min(axis=0), columns.max(axis=0))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a stream has seen so far.
+
+    Parameters
+    ----------
+    seed : int
+        Of the hash.
+    fraction : float
+        The part of the rows whose hash lets them validate.
+    n_rows : int
+        Rows so far, each time counted.
+    x, y : Moments
+        Of all rows so far.
+    reservoir : Rows
+        The validating rows, at most 2,000: those of smallest hash, in its order.
+    waiting : Rows
+        Rows that are to train, in this order.
+    recent : Rows
+        Rows that trained last, a few hundred while the reservoir is small: what the rules' profile is taken from.
+    """
+
+    seed: int
+    fraction: float
+    n_rows: int
+    x: Moments
+    y: Moments
+    reservoir: Rows
+    waiting: Rows
+    recent: Rows
+
+    @classmethod
+    def begin(cls, rows: Rows, fraction: float, rng: np.random.Generator) -> "Seen":
+        """Return what has been seen with the first rows of a stream."""
+        seed = int(rng.integers(2**63))
+        x, y = (measure_moments(part, rows.weight) for part in (rows.X, rows.y))
+        none = rows.take(np.empty(0, dtype=np.intp))
+        return cls(seed, fraction, len(rows.X), x, y, none, none, none)._share_out(rows, rng)
+
+    def take_in(self, rows: Rows, rng: np.random.Generator) -> "Seen":
+        """Return what has been seen with some more rows."""
+        x, y = (measure_moments(part, rows.weight) for part in (rows.X, rows.y))
+        more = replace(self, n_rows=self.n_rows + len(rows.X), x=self.x.merge(x), y=self.y.merge(y))
+        return more._share_out(rows, rng)
+
+    def _share_out(self, rows: Rows, rng: np.random.Generator) -> "Seen":
+        """Put rows into the reservoir or, at random, behind those that wait to train."""
+        keys = hash_rows(rows, self.seed)
+        frequent = _find_frequent(keys)
+        may_validate = (keys < np.uint64(self.fraction * 2.0**64)) & ~np.isin(keys, frequent)
+        training, reservoir = rows.take(np.flatnonzero(~may_validate)), self.reservoir
+        if len(frequent) and len(reservoir.X):
+            reservoir = reservoir.take(np.flatnonzero(~np.isin(hash_rows(reservoir, self.seed), frequent)))
+        if may_validate.any():
+            reservoir, thrown_out = _keep_smallest(
+                stack_rows(reservoir, rows.take(np.flatnonzero(may_validate))), self.seed
+            )
+            training = stack_rows(training, thrown_out)
+        training = training.take(rng.permutation(len(training.X)))
+        return replace(self, reservoir=reservoir, waiting=stack_rows(self.waiting, training))
+
+    def drop_waiting(self, n_rows: int, most: int) -> "Seen":
+        """Return the same after the first waiting rows have trained; at most so many go on waiting."""
+        places = slice(n_rows), slice(n_rows, n_rows + most)
+        trained, waiting = (Rows(*(part[place].copy() for part in self.waiting)) for place in places)
+        wanted = max(0, _PROFILE_ROWS - len(self.reservoir.X))
+        recent = stack_rows(self.recent, trained)
+        recent = recent.take(np.arange(max(0, len(recent.X) - wanted), len(recent.X)))
+        return replace(self, waiting=waiting, recent=recent)
+
+    @property
+    def n_distinct(self) -> int:
+        """Distinct rows so far, estimated from how small the smallest hashes are."""
+        n_kept, part = len(self.reservoir.X), self.fraction
+        if not n_kept:
+            return self.n_rows
+        if n_kept == MAX_VALIDATION_ROWS:
+            last = self.reservoir.take(np.array([n_kept - 1]))
+            part = float(hash_rows(last, self.seed)[0]) / 2.0**64
+        return int(np.clip(n_kept / part, n_kept, self.n_rows))
+
+    @property
+    def sample(self) -> Rows:
+        """Rows that stand for all so far."""
+        return stack_rows(self.reservoir, self.recent)
+
+    @property
+    def is_constant(self) -> BoolArray:
+        """Which features have been constant so far."""
+        return is_constant(self.x.spread, self.x.peak)
+
+    def units(self, standardize: bool | str) -> Units:
+        """Return the units to train in, as `measure_units` does."""
+        n_features, n_outputs = len(self.x.mean), len(self.y.mean)
+        x_mean, x_scale, y_scale = np.zeros(n_features), np.ones(n_features), np.ones(n_outputs)
+        if isinstance(standardize, str) or standardize:
+            x_mean, x_scale = self.x.mean, self.x.scale
+        if not isinstance(standardize, str) and standardize:
+            y_scale = self.y.scale
+        return Units(x_mean, x_scale, self.y.mean, y_scale)
+
+
+def _find_frequent(keys: np.ndarray) -> np.ndarray:
+    """Return the hashes of rows that make up so much of a block that it would be a loss if they did not train."""
+    distinct, counts = np.unique(keys, return_counts=True)
+    return distinct[(counts > _FREQUENT_COUNT) & (counts > _FREQUENT_PART * len(keys))]
+
+
+def _keep_smallest(rows: Rows, seed: int) -> tuple[Rows, Rows]:
+    """Return the distinct rows of smallest hash, as many as may validate, and those of larger hash."""
+    keys = hash_rows(rows, seed)
+    smallest, first = (part[:MAX_VALIDATION_ROWS] for part in np.unique(keys, return_index=True))
+    return rows.take(first), rows.take(np.flatnonzero(keys > smallest[-1]))
+
+
+def hash_rows(rows: Rows, seed: int) -> np.ndarray:
+    """Return 64 well-mixed bits for each row, the same for equal values of X and y."""
+    table = np.hstack([rows.X, rows.y]) + 0.0  # -0.0 becomes 0.0
+    places = _mix(np.arange(1, table.shape[1] + 1, dtype=np.uint64) ^ np.uint64(seed))
+    words = _mix(table.view(np.uint64) + places)
+    return _mix(words.sum(axis=1, dtype=np.uint64) ^ np.uint64(seed))
+
+
+def _mix(words: np.ndarray) -> np.ndarray:
+    """Scramble 64 bits: the finaliser of SplitMix64 after a step of its counter."""
+    words = words + np.uint64(0x9E3779B97F4A7C15)
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
+
+
+def stack_rows(first: Rows, second: Rows) -> Rows:
+    """Return rows one after the other."""
+    return Rows(*(np.concatenate(parts) for parts in zip(first, second, strict=True)))

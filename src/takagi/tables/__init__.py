@@ -1,0 +1,27 @@
+"""Tables: what people have, as the matrix that rules are about.
+
+`TableEncoder` turns text, categories and missing values into numbers. A source reads rows that may not fit into memory,
+from files through pyarrow or from Dask collections: it gives a uniform sample of them, and passes over all in blocks.
+"""
+
+from takagi.tables._arrow import ArrowSource
+from takagi.tables._dask import DaskSource
+from takagi.tables._encoder import MISSING, Column, TableEncoder
+from takagi.tables._open import open_source
+from takagi.tables._shuffle import shuffle_rows
+from takagi.tables._source import Block, DatasetError, Roles, Sample, Source
+
+__all__ = [
+    "MISSING",
+    "ArrowSource",
+    "Block",
+    "Column",
+    "DaskSource",
+    "DatasetError",
+    "Roles",
+    "Sample",
+    "Source",
+    "TableEncoder",
+    "open_source",
+    "shuffle_rows",
+]

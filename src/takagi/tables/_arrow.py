@@ -1,0 +1,218 @@
+"""Files through pyarrow's datasets: Parquet, CSV and what else it reads, piece by piece."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from takagi._messages import need_extra
+from takagi._typing import FloatArray
+from takagi.tables._schema import check_files, check_target, check_weight, list_fragments, widen
+from takagi.tables._source import Block, DatasetError, Roles, Sample, assign_roles, refuse_empty
+
+_CELLS_PER_BATCH = 2**19
+_OPEN_PIECES = 4  # that are read by turns
+_BUFFER_BYTES = 2**16
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a dataset that is read from its start: a row group of a Parquet file, or else a file."""
+
+    fragment: Any
+    path: str
+    group: int | None = None
+
+
+class ArrowSource:
+    """Rows of a pyarrow dataset.
+
+    Parameters
+    ----------
+    dataset : pyarrow.dataset.Dataset
+        The rows.
+    schema : pyarrow.Schema
+        The types to read them as.
+    roles : Roles
+        Which columns are what.
+    label : str
+        What messages call it.
+    """
+
+    def __init__(self, dataset: Any, schema: Any, roles: Roles, label: str) -> None:
+        self.schema, self.roles, self.label = schema, roles, label
+        self.n_features = len(roles.features)
+        self.pieces = [piece for fragment in list_fragments(dataset) for piece in _split(fragment, label)]
+        self.batch_rows = max(1, _CELLS_PER_BATCH // len(roles.columns))
+
+    @classmethod
+    def open(
+        cls,
+        dataset: Any,
+        target: str | Sequence[str],
+        features: Sequence[str] | None = None,
+        sample_weight: str | None = None,
+        label: str = "the dataset",
+    ) -> "ArrowSource":
+        """Open a dataset; its files are looked at, and must have the same columns."""
+        names = [name for name in dataset.schema.names if not name.startswith("__index_level_")]
+        roles = assign_roles(names, target, features, sample_weight)
+        schema = check_files(dataset, roles.columns, reads_all=features is None)
+        for name in roles.targets:
+            check_target(schema.field(name).type, name)
+        if roles.weight is not None:
+            check_weight(schema.field(roles.weight).type, roles.weight)
+        return cls(dataset, widen(dataset, schema), roles, label)
+
+    # -- the sample ----------------------------------------------------------------------------------------------------
+
+    def sample(self, n_rows: int, rng: np.random.Generator, tell: Callable[[int], object] | None = None) -> Sample:
+        """Return a uniform sample of the rows with a target; reads all rows once.
+
+        Every row gets a random number, and those with the smallest ones stay.
+        """
+        arrow = need_extra("pyarrow", "parquet")
+        kept, keys, n_seen, n_dropped, highest = [], np.empty(0), 0, 0, 1.0
+        for piece in self.pieces:
+            for table in self._read(piece):
+                complete = self._drop_missing(table)
+                n_seen, n_dropped = n_seen + len(complete), n_dropped + len(table) - len(complete)
+                drawn = rng.random(len(complete))
+                low = np.flatnonzero(drawn < highest)
+                kept.append(complete.take(low))
+                keys = np.concatenate([keys, drawn[low]])
+                if len(keys) > 2 * n_rows:
+                    kept, keys = _keep_lowest(arrow, kept, keys, n_rows)
+                    highest = keys[-1]
+                if tell is not None:
+                    tell(len(table))
+        refuse_empty(self.label, n_seen, n_dropped, self.roles.targets)
+        kept, _ = _keep_lowest(arrow, kept, keys, n_rows)
+        return Sample(self._make_block(kept[0], self.label), n_seen, n_dropped)
+
+    # -- a pass --------------------------------------------------------------------------------------------------------
+
+    def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
+        """Yield all rows with a target, the pieces in random order and a few of them by turns."""
+        waiting = [self.pieces[k] for k in rng.permutation(len(self.pieces))]
+        is_open: list[tuple[Piece, Iterator[Any]]] = []
+        while waiting or is_open:
+            while waiting and len(is_open) < _OPEN_PIECES:
+                piece = waiting.pop()
+                is_open.append((piece, self._read(piece)))
+            place = int(rng.integers(len(is_open)))
+            piece, tables = is_open[place]
+            table = next(tables, None)
+            if table is None:
+                del is_open[place]
+            elif len(complete := self._drop_missing(table)):
+                yield self._make_block(_encode_text(complete), piece.path)
+
+    def _read(self, piece: Piece) -> Iterator[Any]:
+        """Yield the tables of a piece, or raise an error that names the file."""
+        arrow = need_extra("pyarrow", "parquet")
+        try:
+            for batch in self._read_batches(piece):
+                if len(batch):
+                    yield self._spell_out(arrow.Table.from_batches([batch]).select(self.roles.columns))
+        except FileNotFoundError as error:
+            raise DatasetError(f"{piece.path} was there at first and is gone now.") from error
+        except (OSError, arrow.ArrowException, IndexError) as error:
+            raise DatasetError(f"{piece.path} cannot be read: {str(error).splitlines()[0]}") from error
+
+    def _spell_out(self, table: Any) -> Any:
+        """Return a table with text in place of categories where other files have text."""
+        for k, field in enumerate(table.schema):
+            if hasattr(field.type, "index_type") and not hasattr(self.schema.field(field.name).type, "index_type"):
+                table = table.set_column(k, field.name, table.column(k).cast(field.type.value_type))
+        return table
+
+    def _read_batches(self, piece: Piece) -> Iterator[Any]:
+        if piece.group is None:
+            yield from piece.fragment.to_batches(
+                schema=self.schema,
+                columns=self.roles.columns,
+                batch_size=self.batch_rows,
+                batch_readahead=1,
+                fragment_readahead=1,
+            )
+            return
+        constants = need_extra("pyarrow.dataset", "parquet").get_partition_keys(piece.fragment.partition_expression)
+        wanted = [name for name in self.roles.columns if name not in constants]
+        parquet = need_extra("pyarrow.parquet", "parquet")
+        with piece.fragment.open() as stream:  # in pages, where a scanner would hold the group whole
+            file = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=_BUFFER_BYTES)
+            for batch in file.iter_batches(self.batch_rows, row_groups=[piece.group], columns=wanted):
+                yield _add_constants(batch, {name: constants[name] for name in self.roles.columns if name in constants})
+
+    # -- rows ----------------------------------------------------------------------------------------------------------
+
+    def _drop_missing(self, table: Any) -> Any:
+        """Return the rows in which every target has a value."""
+        missing = [name for name in self.roles.targets if table[name].null_count]
+        numbers = [name for name in self.roles.targets if name not in missing]
+        for name in numbers:
+            if np.isnan(_to_numbers(table[name])).any():
+                missing.append(name)
+        if not missing:
+            return table
+        present = ~np.any([np.isnan(_to_numbers(table[name])) for name in missing], axis=0)
+        return table.filter(need_extra("pyarrow", "parquet").array(present))
+
+    def _make_block(self, table: Any, origin: str) -> Block:
+        targets = np.column_stack([_to_numbers(table[name]) for name in self.roles.targets])
+        for name, column in zip(self.roles.targets, targets.T, strict=True):
+            if np.isinf(column).any():
+                raise DatasetError(f"{origin}: the target {name!r} holds infinity. Correct it, or leave it empty.")
+        weight = np.ones(len(table))
+        if self.roles.weight is not None:
+            weight = _to_numbers(table[self.roles.weight])
+            if not (np.isfinite(weight) & (weight >= 0)).all():
+                raise DatasetError(f"{origin}: weights in {self.roles.weight!r} must be finite and not negative.")
+        frame = table.select(list(self.roles.features)).to_pandas(types_mapper=_map_type, ignore_metadata=True)
+        return Block(frame, targets, weight, origin)
+
+
+def _split(fragment: Any, label: str) -> list[Piece]:
+    path = getattr(fragment, "path", label)
+    if not hasattr(fragment, "row_groups"):
+        return [Piece(fragment, path)]
+    try:
+        return [Piece(fragment, path, group.id) for group in fragment.row_groups]
+    except (OSError, ValueError) as error:
+        raise DatasetError(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
+
+
+def _add_constants(batch: Any, constants: dict[str, Any]) -> Any:
+    """Return a batch with columns that are told by the name of the file's folder."""
+    arrow = need_extra("pyarrow", "parquet")
+    for name, value in constants.items():
+        batch = batch.append_column(name, arrow.repeat(arrow.scalar(value), len(batch)))
+    return batch
+
+
+def _keep_lowest(arrow: Any, tables: list[Any], keys: FloatArray, n_rows: int) -> tuple[list[Any], FloatArray]:
+    order = np.argsort(keys, kind="stable")[:n_rows]
+    table = arrow.concat_tables(tables, promote_options="permissive")
+    return [table.unify_dictionaries().take(order)], keys[order]
+
+
+def _to_numbers(column: Any) -> FloatArray:
+    return column.cast("float64").to_numpy().astype(float)
+
+
+def _encode_text(table: Any) -> Any:
+    """Return a table whose text is written once a word, which an encoder reads much faster."""
+    for k, field in enumerate(table.schema):
+        if str(field.type) in ("string", "large_string", "string_view"):
+            table = table.set_column(k, field.name, table.column(k).dictionary_encode())
+    return table
+
+
+def _map_type(kind: Any) -> Any:
+    """Return the type of a pandas column where pandas' own would be objects."""
+    types = need_extra("pyarrow.types", "parquet")
+    if types.is_dictionary(kind) or types.is_integer(kind) or types.is_floating(kind):
+        return None
+    return need_extra("pandas", "parquet").ArrowDtype(kind)

@@ -1,0 +1,131 @@
+"""Columns of the files of a dataset: they must have the same names and kinds everywhere."""
+
+from typing import Any
+
+from takagi._messages import need_extra
+from takagi.tables._source import DatasetError
+
+_NUMBERS, _TEXT, _TRUTH, _DATES, _NOTHING = "numbers", "text", "true and false", "dates or times", "nothing"
+
+
+def check_files(dataset: Any, columns: list[str], reads_all: bool) -> Any:
+    """Return the schema of a dataset if every file has its columns, all or some, in the same kinds.
+
+    Raises
+    ------
+    DatasetError
+        If a file cannot be read or has other columns; the message names both.
+    """
+    arrow = need_extra("pyarrow", "parquet")
+    first, schemas, known = "", [], {field.name: find_kind(field.type) for field in dataset.schema}
+    for fragment in list_fragments(dataset):
+        path = getattr(fragment, "path", "the dataset")
+        try:
+            schema = fragment.physical_schema
+        except (OSError, arrow.ArrowException) as error:
+            raise DatasetError(f"{path} is damaged or empty: {str(error).splitlines()[0]}") from error
+        first, constants = first or path, _find_constants(fragment)
+        _compare(
+            {f.name: find_kind(f.type) for f in schema}, known, [c for c in columns if c not in constants], path, first
+        )
+        further = [name for name in schema.names if name not in known]
+        if further and reads_all:
+            raise DatasetError(
+                f"{path} has a column {further[0]!r}, which {first} has not. Name the columns in features."
+            )
+        schemas.append(schema)
+    if not schemas:
+        raise DatasetError("The dataset has no files.")
+    return _unify(arrow, [dataset.schema, *schemas])
+
+
+def _unify(arrow: Any, schemas: list[Any]) -> Any:
+    """Return the schema of all files; where only some have categories, they are text."""
+    for candidates in (schemas, [_spell_out(schema) for schema in schemas]):
+        try:
+            return arrow.unify_schemas(candidates, promote_options="permissive")
+        except (TypeError, ValueError) as error:  # pyarrow's errors are either
+            reason = str(error).splitlines()[0]
+    raise DatasetError(f"The files do not go together: {reason}")
+
+
+def _spell_out(schema: Any) -> Any:
+    for place, field in enumerate(schema):
+        if hasattr(field.type, "index_type"):  # a dictionary
+            schema = schema.set(place, field.with_type(field.type.value_type))
+    return schema
+
+
+def list_fragments(dataset: Any) -> list[Any]:
+    """Return the files of a dataset."""
+    try:
+        return list(dataset.get_fragments())
+    except ValueError as error:  # a filter, or a choice of columns
+        raise DatasetError(
+            "The dataset has a filter, and its parts cannot be read one by one. Write the rows to files first, for "
+            "example with pyarrow.dataset.write_dataset."
+        ) from error
+
+
+def _compare(here: dict[str, str], known: dict[str, str], columns: list[str], path: str, first: str) -> None:
+    for name in columns:
+        if name not in here:
+            raise DatasetError(f"{path} has no column {name!r}, which {first} has.")
+        if known[name] == _NOTHING:
+            known[name] = here[name]
+        if here[name] not in (known[name], _NOTHING):
+            raise DatasetError(
+                f"Column {name!r} holds {here[name]} in {path}, but {known[name]} in other files. Correct it, or leave "
+                "the column out."
+            )
+
+
+def _find_constants(fragment: Any) -> set[str]:
+    """Return the columns that the folders' names tell."""
+    return set(need_extra("pyarrow.dataset", "parquet").get_partition_keys(fragment.partition_expression))
+
+
+def find_kind(kind: Any) -> str:
+    """Return in words what a column of a type holds."""
+    types = need_extra("pyarrow.types", "parquet")
+    if types.is_dictionary(kind):
+        return find_kind(kind.value_type)
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return _NUMBERS
+    if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
+        return _TEXT
+    if types.is_boolean(kind):
+        return _TRUTH
+    if types.is_temporal(kind):
+        return _DATES
+    return _NOTHING if types.is_null(kind) else str(kind)
+
+
+def check_target(kind: Any, name: str) -> None:
+    """Raise an error unless a target's type is one of numbers."""
+    found = find_kind(kind)
+    if found == _NOTHING:
+        raise DatasetError(f"The target {name!r} has no value in any row.")
+    if found != _NUMBERS:
+        hint = " Write 1 and 0." if found == _TRUTH else " Choose another column, or turn it into numbers."
+        raise DatasetError(f"The target {name!r} must be numbers, but holds {found}.{hint}")
+
+
+def check_weight(kind: Any, name: str) -> None:
+    """Raise an error unless the type of a column of weights is one of numbers."""
+    found = find_kind(kind)
+    if found != _NUMBERS:
+        raise DatasetError(f"sample_weight {name!r} must be numbers, but holds {found}. Choose another column.")
+
+
+def widen(dataset: Any, schema: Any) -> Any:
+    """Return the schema to read text files by: an integer may be a fraction further down, and nothing may be text."""
+    arrow, types = need_extra("pyarrow", "parquet"), need_extra("pyarrow.types", "parquet")
+    if type(getattr(dataset, "format", None)).__name__ != "CsvFileFormat":
+        return schema
+    for k, field in enumerate(schema):
+        if types.is_integer(field.type):
+            schema = schema.set(k, field.with_type(arrow.float64()))
+        elif types.is_null(field.type):
+            schema = schema.set(k, field.with_type(arrow.string()))
+    return schema

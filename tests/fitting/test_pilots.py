@@ -1,0 +1,209 @@
+"""Sizes and penalties that are found out: n_rules, l2, smoothness and batch_size at "auto"."""
+
+import signal
+import threading
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_friedman1
+from sklearn.linear_model import RidgeCV
+from sklearn.metrics import root_mean_squared_error
+
+from takagi import RuleBase, TSKRegressor
+from takagi.fitting._pilots import SMOOTHNESS_PER_NOISE, Pilot, run_pilots
+from takagi.fitting._recipe import count_rules
+from takagi.fitting._rows import Rows
+
+MEAN = RuleBase([[0.0]], [[1.0]], [[[0.0, 0.0]]])  # predicts zero
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_features", "expected"),
+    [
+        (2, 1, 2),
+        (20, 3, 8),
+        (100, 3, 16),
+        (400, 3, 64),
+        (1000, 10, 64),
+        (1001, 10, 128),
+        (10**6, 10, 128),
+        (1000, 400, 8),
+        (1000, 9999, 4),
+    ],
+)
+def test_the_number_of_rules_grows_with_the_rows_and_falls_with_the_features(n_rows, n_features, expected):
+    assert count_rules(n_rows, n_features) == expected
+
+
+@pytest.mark.parametrize("n_rows", [2, 3, 10, 100])
+@pytest.mark.parametrize("n_features", [1, 4])
+def test_few_rows_are_fitted_without_a_word(n_rows, n_features):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, n_features))
+    model = TSKRegressor(max_iter=100, random_state=0).fit(X, X.sum(axis=1))
+    assert np.isfinite(model.predict(X)).all()
+    assert model.rule_base_.n_rules == model.n_rules_ <= max(8, n_rows)
+
+
+def noisy(noise, n_rows=600):
+    return make_friedman1(n_rows, 5, noise=noise, random_state=0)
+
+
+def test_penalties_grow_with_the_noise():
+    quiet, loud = (TSKRegressor(max_iter=2000, random_state=0).fit(*noisy(noise)) for noise in (0.1, 5.0))
+    assert loud.l2_ > 20 * quiet.l2_
+    assert loud.smoothness_ > 5 * quiet.smoothness_
+
+
+def test_penalties_that_are_given_are_used():
+    model = TSKRegressor(max_iter=50, l2=0.25, random_state=0).fit(*noisy(1.0))
+    assert model.l2_ == 0.25
+    assert model.smoothness_ > 0
+    assert np.isnan(model.history_["val_loss"]).all()
+    given = TSKRegressor(max_iter=50, l2=0.25, smoothness=0.5, random_state=0).fit(*noisy(1.0))
+    assert (given.l2_, given.smoothness_) == (0.25, 0.5)
+    assert np.isfinite(given.history_["val_loss"]).all()
+
+
+def test_all_rows_train_to_the_end_unless_there_is_something_to_wait_for():
+    X, y = noisy(1.0)
+    model = TSKRegressor(max_iter=200, random_state=0).fit(X, y)
+    assert model.rule_base_.profile.n_rows == 600
+    assert model.best_iter_ == model.n_iter_ == 200
+    patient = TSKRegressor(max_iter=2000, n_iter_no_change=50, random_state=0).fit(X, y)
+    assert patient.rule_base_.profile.n_rows == 510
+    assert patient.best_iter_ <= patient.n_iter_
+    given = TSKRegressor(max_iter=200, random_state=0).fit(X[:400], y[:400], X_val=X[400:], y_val=y[400:])
+    assert given.rule_base_.profile.n_rows == 400
+    assert given.history_["val_loss"][given.best_iter_ - 1] == given.history_["val_loss"].min()
+
+
+def test_large_tables_get_larger_batches():
+    X, y = noisy(1.0, n_rows=2000)
+    assert TSKRegressor(max_iter=20, random_state=0).fit(X, y).batch_size_ == 256
+    assert TSKRegressor(max_iter=20, random_state=0).fit(X[:1000], y[:1000]).batch_size_ == 64
+    assert TSKRegressor(max_iter=20, batch_size=10, random_state=0).fit(X, y).batch_size_ == 10
+
+
+def test_defaults_beat_the_papers_settings():
+    X, y = noisy(1.0)
+    test = make_friedman1(1000, 5, noise=1.0, random_state=1)
+    paper = {"l2": 0.05, "smoothness": 0.0, "keep_prob": 0.5, "learning_rate": 0.01, "max_iter": 1000}
+    errors = [
+        root_mean_squared_error(test[1], TSKRegressor(random_state=0, **settings).fit(X, y).predict(test[0]))
+        for settings in ({}, {"n_rules": 16, "schedule": "constant", "averaging": 0.0, **paper})
+    ]
+    assert errors[0] < errors[1]
+
+
+def test_the_units_of_the_target_do_not_matter():
+    X, y = noisy(1.0, n_rows=200)
+    fits = [TSKRegressor(max_iter=300, random_state=0).fit(X, y * factor) for factor in (1.0, 8.0)]
+    assert fits[1].l2_ == pytest.approx(fits[0].l2_)
+    assert fits[1].smoothness_ == pytest.approx(fits[0].smoothness_)
+
+
+def test_every_pilot_judges_rows_that_it_did_not_see():
+    rng = np.random.default_rng(0)
+    rows = Rows(np.arange(40.0)[:, None], rng.normal(size=(40, 1)), np.ones(40))
+    seen = []
+
+    def fit(pilot: Pilot):
+        seen.append(pilot)
+        return MEAN
+
+    run_pilots(fit, rows, None, 0.15, 64, rng)
+    judged = np.concatenate([pilot.validation.X[:, 0] for pilot in seen])
+    assert len(judged) == len(set(judged))  # each split holds out other rows
+    for pilot in seen:
+        assert not set(pilot.training.X[:, 0]) & set(pilot.validation.X[:, 0])
+        assert len(pilot.training.X) + len(pilot.validation.X) == 40
+
+
+def test_the_strength_that_is_clearly_best_is_chosen():
+    rng = np.random.default_rng(0)
+    rows = Rows(rng.normal(size=(1000, 1)), np.zeros((1000, 1)), np.ones(1000))
+    rows = rows._replace(y=rows.X.copy())
+
+    def fit(pilot: Pilot):
+        """Only the weakest smoothness fits the line."""
+        is_best = pilot.validation is None and pilot.strength.smoothness < pilot.strength.l2 / 20
+        slope = 1.0 if is_best else 0.5
+        return RuleBase([[0.0]], [[1.0]], [[[0.0, slope]]])
+
+    strength = run_pilots(fit, rows, None, 0.15, 64, rng).strength
+    assert strength.smoothness / strength.l2 == pytest.approx(min(SMOOTHNESS_PER_NOISE) / 3)
+
+
+@pytest.mark.filterwarnings("ignore:Training was interrupted")
+def test_ctrl_c_in_a_pilot_keeps_its_rules():
+    X, y = noisy(1.0)
+    threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
+    model = TSKRegressor(max_iter=10**6, random_state=0).fit(X, y)
+    assert model.stopped_ == "interrupted"
+    assert model.rule_base_.profile.n_rows == 510
+    assert model.score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("name", ["n_rules", "l2", "smoothness", "batch_size"])
+def test_another_word_is_refused(name):
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of TSKRegressor must be a str among {{'auto'}}"):
+        TSKRegressor(**{name: "automatic"}).fit([[1.0], [2.0]], [1.0, 2.0])
+
+
+def test_a_given_number_of_rules_is_trained_with_droprule_and_validated():
+    model = TSKRegressor(4, max_iter=100, random_state=0).fit(*noisy(1.0))
+    assert (model.keep_prob_, model.l2_, model.smoothness_, model.batch_size_) == (0.8, 0.05, 0.0, 64)
+    assert np.isfinite(model.history_["val_loss"]).all()
+
+
+def test_droprule_at_one_has_penalties_measured_for_a_given_number_of_rules():
+    model = TSKRegressor(4, keep_prob=1.0, max_iter=100, random_state=0).fit(*noisy(1.0))
+    assert model.n_rules_ == 4
+    assert min(model.l2_, model.smoothness_) > 0
+    assert np.isnan(model.history_["val_loss"]).all()
+
+
+def linear(n_rows=400, n_features=60):
+    X = np.random.default_rng(0).normal(5.0, 2.0, size=(n_rows, n_features))
+    return X, 10.0 + X[:, :3] @ [3.0, -2.0, 1.0] + np.random.default_rng(1).normal(size=n_rows)
+
+
+def test_a_straight_line_is_one_rule_that_equals_ridge_regression():
+    X, y = linear()
+    model = TSKRegressor(max_iter=300, random_state=0).fit(X, y)
+    assert (model.n_rules_, model.n_iter_, model.best_iter_, model.stopped_) == (1, 0, 0, "line")
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    ridge = RidgeCV(np.logspace(-2, 5, 22)).fit(scaled, y)
+    np.testing.assert_allclose(model.predict(X), ridge.predict(scaled), rtol=1e-9)
+    assert "IF anything" in str(model.rule_base_)
+
+
+def test_a_straight_line_takes_weights_and_several_targets():
+    X, y = linear()
+    weight = np.r_[np.ones(200), np.full(200, 2.0)]
+    model = TSKRegressor(max_iter=300, random_state=0).fit(X, np.c_[y, -y], weight)
+    assert model.stopped_ == "line"
+    copies = TSKRegressor(max_iter=300, random_state=0).fit(np.r_[X, X[200:]], np.r_[y, y[200:]])
+    np.testing.assert_allclose(model.predict(X)[:, 0], copies.predict(X), rtol=1e-6)
+
+
+def test_a_line_is_not_taken_for_a_given_number_of_rules():
+    assert TSKRegressor(2, keep_prob=1.0, max_iter=300, random_state=0).fit(*linear()).n_rules_ == 2
+
+
+def test_verbose_tells_what_the_pilots_found(capsys):
+    TSKRegressor(max_iter=300, random_state=0, verbose=1).fit(*linear())
+    assert "of the target's variance; ridge regression is preferred" in capsys.readouterr().out
+
+
+def test_pilots_are_given_a_sample_of_very_many_rows():
+    rng = np.random.default_rng(0)
+    seen = []
+
+    def fit(pilot: Pilot):
+        seen.append(len(pilot.training.X))
+        return MEAN
+
+    run_pilots(fit, Rows(rng.normal(size=(60_000, 1)), np.ones((60_000, 1)), np.ones(60_000)), None, 0.15, 64, rng)
+    assert set(seen) == {48_000}
