@@ -1,11 +1,14 @@
-"""Errors that several modules raise."""
+"""Errors and warnings that several modules raise."""
 
+import sys
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
 _MOST = 30  # names listed in an error
+_LIBRARIES = ("takagi", "sklearn", "joblib", "functools", "concurrent", "threading")  # not the code of a user
 
 
 def find_nearest(name: str, known: Iterable[str]) -> str | None:
@@ -38,3 +41,11 @@ def need_extra(package: str, extra: str) -> Any:
         return import_module(package)
     except ImportError as error:
         raise ImportError(f'This needs {package}: pip install "takagi[{extra}]"') from error
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn, and point at the line of the user's own code, however many calls of libraries lie in between."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _LIBRARIES:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

@@ -1,6 +1,5 @@
 """The committee: the mean of several regressors, each trained without a part of the rows, and a memory of errors."""
 
-import warnings
 from collections.abc import Callable
 from numbers import Integral
 from threading import Lock
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from takagi._compat import HasMethods, Interval, fit_context
 from takagi._dask import is_dask, map_rows
+from takagi._messages import warn_user
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import validate_rows
 from takagi._wording import name_outputs
@@ -210,10 +210,9 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         if n_rows < _FEWEST_ROWS:
             raise ValueError(f"A committee needs at least {_FEWEST_ROWS} different rows with weight, got {n_rows}.")
         if n_rows < self.n_members:
-            warnings.warn(
+            warn_user(
                 f"There are {n_rows} different rows for {self.n_members} members, so there will be {n_rows} members. "
-                f"Set n_members to at most {n_rows}.",
-                stacklevel=4,
+                f"Set n_members to at most {n_rows}."
             )
         return min(self.n_members, n_rows)
 

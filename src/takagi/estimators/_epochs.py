@@ -1,6 +1,5 @@
 """Training in epochs: passes over more rows than fit into memory, to a known end."""
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -8,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from takagi._messages import warn_user
 from takagi._typing import FloatArray
 from takagi.estimators._base import make_rng, read_target_names, validate_training
 from takagi.fitting._advice import seek_advice
@@ -95,7 +95,7 @@ def train_in_epochs(regressor: Any, sample: Arrays, course: Course) -> None:
         if not hasattr(regressor, "rule_base_"):
             raise
         n_iter = regressor.n_iter_
-        warnings.warn(f"Training was interrupted; the best rules of {n_iter} iterations are kept.", stacklevel=4)
+        warn_user(f"Training was interrupted; the best rules of {n_iter} iterations are kept.")
         regressor.stopped_ = "interrupted"
     finally:
         _drop_stream(regressor, course.n_rows)

@@ -1,6 +1,5 @@
 """Fuzzy c-means as a scikit-learn clusterer."""
 
-import warnings
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from takagi._compat import Interval, fit_context
+from takagi._messages import warn_user
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import reject_missing, reject_text, validate_rows
 from takagi.estimators._base import validate_weight
@@ -147,12 +147,11 @@ class FuzzyCMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def _warn_of_coincidence(self, X: FloatArray) -> None:
         n_distinct = count_distinct(self.cluster_centers_, X)
         if n_distinct < self.n_clusters:
-            warnings.warn(
+            warn_user(
                 f"Only {n_distinct} of {self.n_clusters} centers are distinct: with m={self.m} and {X.shape[1]} "
                 "features the clusters cannot be told apart. Lower m (1.1 to 1.5), ask for fewer clusters, or reduce "
                 "the features.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def predict(self, X: Table) -> IntArray:

@@ -1,12 +1,12 @@
 """One fit: rows in the user's units become rules in the user's units."""
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
+from takagi._messages import warn_user
 from takagi._typing import FloatArray
 from takagi.fitting._pilots import fit_line
 from takagi.fitting._rows import Rows, Units, measure_units, spread_weights
@@ -179,18 +179,16 @@ def keep_start_if_better(fitted: Fitted) -> Fitted:
     result = fitted.result
     if result.best_iter and not fitted.is_worse_than_start:
         if result.stopped == "diverged":
-            warnings.warn(
+            warn_user(
                 f"Training diverged in iteration {result.n_iter + 1}; the rules of iteration {result.best_iter} are "
                 "kept. Lower learning_rate.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return fitted
-    warnings.warn(
+    warn_user(
         f"Training did not improve on the initial rules, which are kept (training ended: {result.stopped}). Lower "
         "learning_rate if the target depends on the features.",
         ConvergenceWarning,
-        stacklevel=4,
     )
     return replace(fitted, result=replace(result, rule_base=fitted.start, best_iter=0))
 

@@ -1,10 +1,10 @@
 """What every initialiser does: rules from memberships of rows in clusters."""
 
-import warnings
 from typing import Protocol
 
 import numpy as np
 
+from takagi._messages import warn_user
 from takagi._typing import FloatArray
 from takagi.rulebase import RuleBase
 
@@ -28,9 +28,7 @@ def limit_rules(n_rules: int, n_rows: int) -> int:
     """Return a number of clusters that the rows can have, with a warning if it is smaller."""
     if n_rules <= n_rows:
         return n_rules
-    warnings.warn(
-        f"n_rules={n_rules} is more than the {n_rows} distinct rows to train on; {n_rows} rules are made.", stacklevel=2
-    )
+    warn_user(f"n_rules={n_rules} is more than the {n_rows} distinct rows to train on; {n_rows} rules are made.")
     return n_rows
 
 

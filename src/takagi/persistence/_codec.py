@@ -1,6 +1,5 @@
 """Models as plain JSON values and back; classes come from fixed tables, so that nothing is imported by name."""
 
-import warnings
 from collections.abc import Collection
 from dataclasses import fields
 from functools import partial
@@ -11,6 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from takagi._messages import warn_user
 from takagi.estimators import TSKCommittee, TSKRegressor
 from takagi.initializers import FuzzyCMeansInitializer, GridInitializer, KMeansInitializer, RandomInitializer
 from takagi.optimizers import SGDM, AdaBelief, AdaBound, Adam
@@ -256,7 +256,7 @@ def _encode_value(value: Any, name: str) -> Any:
         settings = {f.name: _encode_value(getattr(value, f.name), f"{name}.{f.name}") for f in fields(value)}
         return {"class": type(value).__name__, **settings}
     if name == "random_state":
-        warnings.warn(f"A model file cannot hold random_state={value!r}; None is saved in its place.", stacklevel=6)
+        warn_user(f"A model file cannot hold random_state={value!r}; None is saved in its place.")
         return None
     raise ModelFileError(f"A model file cannot hold the parameter {name}={value!r}.")
 

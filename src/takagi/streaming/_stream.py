@@ -1,12 +1,12 @@
 """Training on a stream: blocks of rows come, each is passed over once, and nothing that was learned is lost."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from takagi._messages import warn_user
 from takagi.fitting._fitting import Fitting
 from takagi.fitting._pilots import L2_PER_NOISE, SMOOTHNESS_PER_NOISE, Strength
 from takagi.fitting._recipe import Recipe, choose_recipe
@@ -23,7 +23,6 @@ _ROWS_FOR_AUTO = 1_000  # the same where the number of rules is open
 _ASSUMED_ROWS = 1_999  # of a stream of unknown length: enough for the most rules, few enough for small batches
 _ITERATIONS_PER_BLOCK = 32  # between two validations, which cost as much
 _MAX_WAITING = 10_000  # rows: for different ones before the first rules, and what is left of a block after Ctrl-C
-_CALLER = 6  # levels up to who called partial_fit
 
 
 @dataclass(frozen=True)
@@ -222,9 +221,8 @@ class Stream:
             else:
                 self.learner.record(run, n_done)
         if n_skipped:
-            warnings.warn(
+            warn_user(
                 f"Training diverged in {n_skipped} of {n_batches} iterations, and each time went on from the best "
                 "rules. Lower learning_rate.",
                 ConvergenceWarning,
-                stacklevel=_CALLER,
             )

@@ -1,6 +1,5 @@
 """Tables as they are: a data frame with text, categories, booleans, numbers and holes becomes a matrix of numbers."""
 
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from takagi._compat import Interval, fit_context
 from takagi._dask import is_dask, map_rows
-from takagi._messages import find_nearest
+from takagi._messages import find_nearest, warn_user
 from takagi._text import format_number
 from takagi._typing import FloatArray, IntArray, Table
 from takagi.tables._cells import Cells, as_numbers, as_truth, as_words, find_kind, read_cells
@@ -294,12 +293,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return
         self._told.add(column.name)
         shown = ", ".join(f"{word!r} in {count} row(s)" for word, count in unseen.most_common(3))
-        warnings.warn(
+        warn_user(
             f"Column {column.name!r} has {len(unseen)} level(s) that training did not have: {shown}"
             f"{', ...' if len(unseen) > 3 else ''}. A level never seen is treated as none of the known ones; this is "
             "told once a column.",
             UserWarning,
-            stacklevel=5,
         )
 
     def _rename(self, names: list[str]) -> list[Column]:

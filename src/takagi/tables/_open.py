@@ -1,14 +1,13 @@
 """From what a user gives to a source: a path, a folder, a pattern, several of them, or a collection."""
 
 import glob
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from takagi._dask import is_dask
-from takagi._messages import find_nearest, need_extra
+from takagi._messages import find_nearest, need_extra, warn_user
 from takagi.tables._arrow import ArrowSource
 from takagi.tables._cells import MISSING_FORMS
 from takagi.tables._dask import DaskSource
@@ -97,7 +96,7 @@ def _find_text_format(paths: Sequence[Path]) -> Any:
     except (OSError, ValueError) as error:
         raise DatasetError(str(error)) from error
     if remark:
-        warnings.warn(remark, stacklevel=5)
+        warn_user(remark)
     return make_text_format(dialect, paths[0])
 
 

@@ -1,11 +1,11 @@
 """One training from start to end."""
 
 import logging
-import warnings
 
 import numpy as np
 
 from takagi import kernels
+from takagi._messages import warn_user
 from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.rulebase import RuleBase
 from takagi.training._batches import Draws, Recorded
@@ -116,7 +116,7 @@ def _run_blocks(run: "Run", source: Draws | Recorded, callback: Callback | None)
     except KeyboardInterrupt:
         if not run.state.best_iter[0]:
             raise
-        warnings.warn(f"Training was interrupted; the best rules of {run.n_iter} iterations are kept.", stacklevel=3)
+        warn_user(f"Training was interrupted; the best rules of {run.n_iter} iterations are kept.")
         return "interrupted"
     return "max_iter"
 
