@@ -239,6 +239,7 @@ def train(rules, data, scored, batches, keep=None, settings=None):
     s = settings or Settings()
     X, y, weight = data
     floor = rules.S.min() * (0.1 if rules.sets is None else 1.0) if s.width_floor is None else s.width_floor
+    rules = replace(rules, S=np.maximum(rules.S, floor))  # the start is in the feasible set
     moments = dict.fromkeys(PARAMETERS, (0.0, 0.0))
     mean, best_iter, lowest = {}, 0, np.inf
     curve, scores, trace, firings, underflowed = [], [], [], [], []

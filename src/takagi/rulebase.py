@@ -17,6 +17,8 @@ from takagi._wording import describe_rules
 from takagi.kernels import LANES, count_blocks, from_lanes, to_lanes
 from takagi.profile import LEVELS, Profile
 
+PARAMETERS = ("centers", "widths", "consequents", "antecedent_projection", "consequent_projection")
+
 _FAR_AWAY = -1e200  # the center of a rule that only fills up a block of rules
 _NUMBERS_PER_CALL = 2**18  # what one call of the kernel copies and predicts at a time
 
@@ -79,7 +81,7 @@ class RuleBase:
     profile: Profile | None = None
 
     def __post_init__(self) -> None:
-        for name in ("centers", "widths", "consequents", "antecedent_projection", "consequent_projection"):
+        for name in PARAMETERS:
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, _freeze(getattr(self, name), float))
         if self.sets is not None:
@@ -259,29 +261,43 @@ def pack(rules: RuleBase) -> tuple[FloatArray, kernels.Shape]:
         n_projected_a=_count_projections(rules.antecedent_projection),
         n_projected_c=_count_projections(rules.consequent_projection),
     )
-    parts = [to_lanes(rules.centers, fill=_FAR_AWAY), to_lanes(rules.widths, fill=1.0)]
-    parts += [to_lanes(rules.consequents[:, o]) for o in range(rules.n_outputs)]
-    parts += [p.ravel() for p in (rules.antecedent_projection, rules.consequent_projection) if p is not None]
-    flat = np.concatenate(parts)
-    return np.concatenate([flat, np.zeros(-len(flat) % LANES)]), shape
+    parts = {name: getattr(rules, name) for name in PARAMETERS if getattr(rules, name) is not None}
+    return flatten(parts, {"centers": _FAR_AWAY, "widths": 1.0}), shape
 
 
 def unpack(theta: FloatArray, rules: RuleBase) -> RuleBase:
     """Return `rules` with the parameters of a flat vector made by `pack`."""
-    _, shape = pack(rules)
-    bounds = kernels.sections.py_func(shape)
+    return replace(rules, **split(theta, pack(rules)[1]))  # type: ignore[arg-type]
+
+
+def flatten(parts: dict[str, FloatArray], fill: dict[str, float]) -> FloatArray:
+    """Lay arrays of the shapes of parameters out in the order of the kernels; `fill` is for rules that fill a block."""
+    flat = []
+    for name in PARAMETERS[:3]:
+        pages = parts[name].swapaxes(0, 1) if name == "consequents" else parts[name][None]
+        flat += [to_lanes(page, fill.get(name, 0.0)) for page in pages]
+    flat += [parts[name].ravel() for name in PARAMETERS[3:] if name in parts]
+    flat.append(np.zeros(-sum(map(len, flat)) % LANES))
+    return np.concatenate(flat)
+
+
+def split(theta: FloatArray, shape: kernels.Shape) -> dict[str, FloatArray]:
+    """Return the parameters by name that lie in a flat vector."""
     n_inputs_a = shape.n_projected_a + shape.n_features
     n_inputs_c = shape.n_projected_c + shape.n_features
-    centers, widths, weights, projection_a, projection_c = (theta[a:b] for a, b in pairwise(bounds))
+    centers, widths, weights, *projections = (theta[a:b] for a, b in pairwise(kernels.sections(shape)))
     outputs = weights.reshape(shape.n_outputs, -1)
-    return replace(
-        rules,
-        centers=from_lanes(centers, shape.n_rules, n_inputs_a),
-        widths=from_lanes(widths, shape.n_rules, n_inputs_a),
-        consequents=np.stack([from_lanes(w, shape.n_rules, n_inputs_c + 1) for w in outputs], axis=1),
-        antecedent_projection=projection_a.reshape(-1, shape.n_projected_a) if shape.n_projected_a else None,
-        consequent_projection=projection_c.reshape(-1, shape.n_projected_c) if shape.n_projected_c else None,
-    )
+    parts = {
+        "centers": from_lanes(centers, shape.n_rules, n_inputs_a),
+        "widths": from_lanes(widths, shape.n_rules, n_inputs_a),
+        "consequents": np.stack([from_lanes(w, shape.n_rules, n_inputs_c + 1) for w in outputs], axis=1),
+    }
+    counts = shape.n_projected_a, shape.n_projected_c
+    return parts | {
+        name: values.reshape(-1, count)
+        for name, values, count in zip(PARAMETERS[3:], projections, counts, strict=True)
+        if count
+    }
 
 
 # -- parts of RuleBase -------------------------------------------------------------------------------------------------

@@ -17,49 +17,25 @@ of the other rows. In log space such a row still has a nearest rule, and whereve
 same.
 """
 
-from pathlib import Path
-
-
-def _drop_stale_code() -> None:
-    """Remove cached machine code that is older than a source of this package.
-
-    numba compares it with the file of the function only, and not with the files of the functions that this one calls.
-    """
-    folder = Path(__file__).parent
-    newest = max(path.stat().st_mtime for path in folder.glob("*.py"))
-    for index in (folder / "__pycache__").glob("*.nbi"):
-        if index.stat().st_mtime < newest:
-            index.unlink(missing_ok=True)
-
-
-_drop_stale_code()
-
-from takagi.kernels._batch import make_work  # noqa: E402
-from takagi.kernels._clustering import assign_memberships, iterate_fuzzy_cmeans  # noqa: E402
-from takagi.kernels._keys import key_rows  # noqa: E402
-from takagi.kernels._lanes import LANES, count_blocks, from_lanes, to_lanes  # noqa: E402
-from takagi.kernels._layout import BLOCK_ROWS, Shape, sections  # noqa: E402
-from takagi.kernels._memory import blend_rows, score_widths  # noqa: E402
-from takagi.kernels._prediction import lay_dataset, make_columns, predict_rows, weighted_rmse  # noqa: E402
-from takagi.kernels._training import (  # noqa: E402
-    ADABELIEF,
-    ADABOUND,
-    ADAM,
-    SGDM,
+from takagi.kernels._arrays import (
+    BLOCK_ROWS,
+    LANES,
     Settings,
+    Shape,
     State,
-    draw_batches,
-    train_block,
+    count_blocks,
+    from_lanes,
+    is_compiled,
+    make_columns,
+    make_work,
+    sections,
+    to_lanes,
 )
-
-
-def is_compiled() -> bool:
-    """Tell whether the training kernel is in memory or in numba's cache on disk."""
-    if train_block.signatures:
-        return True
-    folder = train_block.stats.cache_path
-    return folder is not None and any(Path(folder).glob("_training.train_block-*.nbi"))
-
+from takagi.kernels._clustering import assign_memberships, iterate_fuzzy_cmeans
+from takagi.kernels._keys import key_rows
+from takagi.kernels._memory import blend_rows, score_widths
+from takagi.kernels._prediction import lay_dataset, predict_rows, weighted_rmse
+from takagi.kernels._training import ADABELIEF, ADABOUND, ADAM, SGDM, draw_batches, train_block
 
 __all__ = [
     "ADABELIEF",

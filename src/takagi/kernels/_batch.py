@@ -1,12 +1,11 @@
 """One mini-batch: predictions with the kept rules, and the gradient; eight rules in the lanes."""
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 
+from takagi.kernels._arrays import LANES, ROW_TILE
+from takagi.kernels._compile import inner
 from takagi.kernels._lanes import (
-    LANES,
     fma,
     lanes_min,
     lanes_sum,
@@ -18,48 +17,7 @@ from takagi.kernels._lanes import (
     vector_max,
     vector_min,
 )
-from takagi.kernels._layout import ROW_TILE, clear, fill_tile, has_projection, inner, sections
-
-
-class Work(NamedTuple):
-    """Buffers for up to `n_rows` rows at a time, named for what they hold (r: rows, l: lanes of all rules)."""
-
-    inputs_a: np.ndarray  # (r, n_inputs of the antecedents)
-    inputs_c: np.ndarray  # (r, n_inputs of the consequents)
-    distance: np.ndarray  # (r, l) squared distance to each rule in widths
-    output: np.ndarray  # (n_outputs, r, l) consequents
-    share: np.ndarray  # (r, l) normalised firing levels
-    pull: np.ndarray  # (r, l) derivative of the loss by the log of a firing level
-    value: np.ndarray  # (r, n_outputs) prediction
-    error: np.ndarray  # (r, n_outputs) weighted error
-    kept: np.ndarray  # (r, l) one for the rules that DropRule kept, else zero
-    every_rule: np.ndarray  # (r, l) one for rules, zero for the filling
-    rate: np.ndarray  # (r, l) weight of each row and rule in `sum_outer`
-    inverse: np.ndarray  # like centers: 1 / width
-    offset: np.ndarray  # like centers: -center / width
-
-
-def make_work(shape, n_rows):
-    """Allocate the buffers for at most `n_rows` rows."""
-    rows = -(-n_rows // ROW_TILE) * ROW_TILE
-    lanes = shape.n_blocks * LANES
-    n_inputs_a = shape.n_projected_a + shape.n_features
-    every_rule = np.tile((np.arange(lanes) < shape.n_rules).astype(float), rows)
-    return Work(
-        inputs_a=np.zeros(rows * n_inputs_a),
-        inputs_c=np.zeros(rows * (shape.n_projected_c + shape.n_features)),
-        distance=np.zeros(rows * lanes),
-        output=np.zeros(shape.n_outputs * rows * lanes),
-        share=np.zeros(rows * lanes),
-        pull=np.zeros(rows * lanes),
-        value=np.zeros(rows * shape.n_outputs),
-        error=np.zeros(rows * shape.n_outputs),
-        kept=np.zeros(rows * lanes),
-        every_rule=every_rule,
-        rate=np.zeros(rows * lanes),
-        inverse=np.zeros(shape.n_blocks * n_inputs_a * LANES),
-        offset=np.zeros(shape.n_blocks * n_inputs_a * LANES),
-    )
+from takagi.kernels._layout import clear, fill_tile, has_projection, sections
 
 
 @inner

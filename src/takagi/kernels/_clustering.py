@@ -3,9 +3,10 @@
 import numpy as np
 from numba import njit
 
+from takagi.kernels._arrays import BLOCK_ROWS, LANES
 from takagi.kernels._batch import measure_distances, sum_outer
-from takagi.kernels._lanes import LANES
-from takagi.kernels._layout import BLOCK_ROWS, clear, entry_point, fill_tile, inner
+from takagi.kernels._compile import entry_point, inner
+from takagi.kernels._layout import clear, fill_tile
 
 _EPSILON = 2.220446049250313e-16
 

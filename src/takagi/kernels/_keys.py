@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from takagi.kernels._layout import entry_point
+from takagi.kernels._compile import entry_point
 
 
 @njit(inline="always")

@@ -7,13 +7,12 @@ two of 256 or four of 128. Loops written this way do not depend on what LLVM's l
 
 import operator
 
-import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-LANES = 8
+from takagi.kernels._arrays import LANES
 
 
 class _LanesType(types.Type):
@@ -209,25 +208,3 @@ def store(typingctx, array, index, vector):
         return context.get_dummy_value()
 
     return types.void(array, types.intp, vector), codegen
-
-
-# -- Arrays over rules ------------------------------------------------------------------------------------------------
-
-
-def to_lanes(values, fill=0.0):
-    """Lay an array of shape (n_rules, n_inputs) out as (n_blocks, n_inputs, LANES), flat."""
-    n_rules, n_inputs = values.shape
-    padded = np.full((count_blocks(n_rules) * LANES, n_inputs), fill)
-    padded[:n_rules] = values
-    return np.ascontiguousarray(padded.reshape(-1, LANES, n_inputs).transpose(0, 2, 1)).reshape(-1)
-
-
-def from_lanes(flat, n_rules, n_inputs):
-    """Undo `to_lanes`."""
-    blocks = flat.reshape(-1, n_inputs, LANES).transpose(0, 2, 1)
-    return np.ascontiguousarray(blocks.reshape(-1, n_inputs)[:n_rules])
-
-
-def count_blocks(n_rules):
-    """Return the number of blocks of LANES rules."""
-    return -(-n_rules // LANES)

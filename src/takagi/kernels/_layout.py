@@ -1,57 +1,13 @@
-"""What all kernels share: how they are compiled, and one rule base as a flat vector."""
-
-from typing import NamedTuple
+"""What all kernels share: one rule base as a flat vector."""
 
 from numba import njit
 
-from takagi.kernels._lanes import LANES, load, splat, store
+from takagi.kernels import _arrays
+from takagi.kernels._arrays import LANES, ROW_TILE
+from takagi.kernels._compile import inner
+from takagi.kernels._lanes import load, splat, store
 
-ROW_TILE = 4
-BLOCK_ROWS = 64
-
-
-def entry_point(function):
-    """Compile on first use, release the GIL, keep the machine code on disk where some folder is writable.
-
-    No fast-math flag: what LLVM then fuses or reorders depends on what it inlined, and a fresh compilation would differ
-    in the last bits from the same code loaded from disk. Where a multiplication and an addition shall be one
-    instruction, the code says `fma`.
-    """
-    try:
-        return njit(function, cache=True, nogil=True, error_model="numpy")
-    except RuntimeError:  # numba found no folder to write to
-        return njit(function, nogil=True, error_model="numpy")
-
-
-def inner(function, **options):
-    """Compile for callers that are compiled, which saves making it callable from Python."""
-    return njit(function, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
-
-
-def merged(function):
-    """Compile as a part of its callers: a call would pass seven words per array, which short loops notice."""
-    return inner(function, forceinline=True)
-
-
-class Shape(NamedTuple):
-    """Sizes of a rule base in compiled code."""
-
-    n_features: int  # columns of X
-    n_rules: int
-    n_blocks: int  # blocks of LANES rules
-    n_outputs: int
-    n_projected_a: int  # projected inputs of the antecedents, before the features
-    n_projected_c: int  # projected inputs of the consequents, before the features
-
-
-@njit(inline="always")
-def sections(shape):
-    """Return where centers, widths, consequents, both projections and the end lie in theta."""
-    n_sets = shape.n_blocks * (shape.n_projected_a + shape.n_features) * LANES
-    n_weights = shape.n_outputs * shape.n_blocks * (shape.n_projected_c + shape.n_features + 1) * LANES
-    a = 2 * n_sets + n_weights
-    c = a + (shape.n_features + 1) * shape.n_projected_a
-    return 0, n_sets, 2 * n_sets, a, c, c + (shape.n_features + 1) * shape.n_projected_c
+sections = njit(_arrays.sections, inline="always")
 
 
 @njit(inline="always")

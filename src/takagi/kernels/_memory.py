@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from takagi.kernels._layout import entry_point, inner
+from takagi.kernels._compile import entry_point, inner
 
 _REACH = 5.0  # widths; beyond it a row does not count
 

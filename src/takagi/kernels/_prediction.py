@@ -1,12 +1,12 @@
 """Prediction and validation: eight rows in the lanes, so that nothing is summed across them."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
+from takagi.kernels._arrays import LANES, ROW_TILE
+from takagi.kernels._compile import entry_point, inner, merged
 from takagi.kernels._lanes import (
-    LANES,
     fma,
     lanes_sum,
     load,
@@ -17,46 +17,9 @@ from takagi.kernels._lanes import (
     vector_max,
     vector_min,
 )
-from takagi.kernels._layout import (
-    ROW_TILE,
-    entry_point,
-    fill_tile,
-    has_projection,
-    inner,
-    invert_widths,
-    merged,
-    sections,
-)
+from takagi.kernels._layout import fill_tile, has_projection, invert_widths, sections
 
 _ROOT_OF_HALF = 0.7071067811865476
-
-
-class Columns(NamedTuple):
-    """Buffers for eight rows at a time, side by side."""
-
-    features: np.ndarray  # (n_features, LANES)
-    inputs_a: np.ndarray  # (n_inputs of the antecedents, LANES), where there are projections
-    inputs_c: np.ndarray  # (n_inputs of the consequents, LANES), where there are projections
-    firing: np.ndarray  # (rules, LANES) minus the log of firing levels, then firing levels
-    scale: np.ndarray  # (LANES) what makes shares of the firing levels
-    value: np.ndarray  # (n_outputs, LANES) predictions
-    inverse: np.ndarray  # like centers: sqrt(1/2) / width, so that squared distances are minus the log of firing
-    offset: np.ndarray  # like centers: -sqrt(1/2) * center / width
-
-
-def make_columns(shape):
-    """Allocate the buffers."""
-    n_inputs_a, n_inputs_c = shape.n_projected_a + shape.n_features, shape.n_projected_c + shape.n_features
-    return Columns(
-        features=np.zeros(shape.n_features * LANES),
-        inputs_a=np.zeros(n_inputs_a * LANES),
-        inputs_c=np.zeros(n_inputs_c * LANES),
-        firing=np.zeros(shape.n_blocks * LANES * LANES),
-        scale=np.zeros(LANES),
-        value=np.zeros(shape.n_outputs * LANES),
-        inverse=np.zeros(shape.n_blocks * n_inputs_a * LANES),
-        offset=np.zeros(shape.n_blocks * n_inputs_a * LANES),
-    )
 
 
 @inner

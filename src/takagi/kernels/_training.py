@@ -1,36 +1,18 @@
 """The training loop: mini-batches, DropRule, the update, validation."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
+from takagi.kernels._arrays import LANES
 from takagi.kernels._batch import backward, forward, measure_errors
-from takagi.kernels._lanes import LANES, copy_sign, load, store, vector_abs, vector_max, vector_min, vector_sqrt
-from takagi.kernels._layout import entry_point, inner, invert_widths, sections
+from takagi.kernels._compile import entry_point, inner
+from takagi.kernels._lanes import copy_sign, load, store, vector_abs, vector_max, vector_min, vector_sqrt
+from takagi.kernels._layout import invert_widths
 from takagi.kernels._prediction import weighted_rmse
 
 SGDM, ADAM, ADABOUND, ADABELIEF = 0, 1, 2, 3
-
-
-class Settings(NamedTuple):
-    """What the training loop needs to know, as scalars."""
-
-    rule: int  # SGDM, ADAM, ADABOUND or ADABELIEF
-    beta1: float
-    beta2: float
-    epsilon: float
-    learning_rate: float
-    powerball: float
-    l2: float
-    smoothness: float
-    cosine: bool  # the rate falls to zero as half a cosine
-    averaging: float  # decay of the running mean of the parameters, 0 for none
-    width_floor: float
-    max_iter: int
-    patience: int  # iterations without improvement before training ends, 0 for no end
-    tied_projection: bool
 
 
 @inner
@@ -47,8 +29,13 @@ def apply_powerball(grad, exponent):
 
 
 @inner
-def update_parameters(theta, grad, mean, spread, t, rate, settings):
-    """Make step t (from 1) of the optimiser on all parameters; the equations are in `takagi.optimizers`."""
+def update_parameters(state, limits, t, rate, settings):
+    """Make step t (from 1) of the optimiser on all parameters, and move those beyond a bound to it.
+
+    The equations are in `takagi.optimizers`. What is not a number stays so, and ends training.
+    """
+    theta, grad, mean, spread = state.theta, state.grad, state.mean, state.spread
+    lowest, highest = limits
     beta1, beta2, epsilon = settings.beta1, settings.beta2, settings.epsilon
     correct1, correct2 = 1.0 / (1.0 - beta1**t), 1.0 / (1.0 - beta2**t)
     lower = rate * (1.0 - 1.0 / ((1.0 - beta2) * t + 1.0))
@@ -68,7 +55,8 @@ def update_parameters(theta, grad, mean, spread, t, rate, settings):
             step = m * correct1 * scale
         store(mean, i, m)
         store(spread, i, v)
-        store(theta, i, load(theta, i) - step)
+        moved = vector_max(load(lowest, i), load(theta, i) - step)
+        store(theta, i, vector_min(load(highest, i), moved))
 
 
 @entry_point
@@ -93,21 +81,6 @@ def spread_kept(keep, kept, n_rules, stride):
             kept[i * stride + r] = 1.0 if survivors == 0 or keep[i, r] else 0.0
 
 
-class State(NamedTuple):
-    """All that one iteration hands to the next."""
-
-    theta: np.ndarray
-    grad: np.ndarray
-    mean: np.ndarray  # first moment
-    spread: np.ndarray  # second moment
-    average: np.ndarray  # running mean of theta, not yet corrected for its start
-    candidate: np.ndarray  # what is validated: theta, or its running mean
-    best: np.ndarray
-    best_loss: np.ndarray  # one entry
-    best_iter: np.ndarray  # one entry, from 1
-    n_iter: np.ndarray  # one entry, iterations done
-
-
 @njit(inline="always")
 def copy_to(target, source):
     """Copy one vector of parameters."""
@@ -129,10 +102,9 @@ def choose_candidate(state, decay, t):
 
 
 @njit(inline="always")
-def take_step(shape, settings, state, work, tied_sets, data, rows, kept, t):
+def take_step(shape, settings, state, limits, work, tied_sets, data, rows, kept, t):
     """Move theta by one batch with the given kept rules; return the batch's RMSE before that."""
     X, y, weight = data
-    start_s, start_w = sections(shape)[1:3]
     invert_widths(state.theta, shape, 1.0, work.inverse, work.offset)
     forward(state.theta, shape, work, X, rows, kept)
     square, total = measure_errors(shape, work, rows, y, weight)
@@ -144,19 +116,28 @@ def take_step(shape, settings, state, work, tied_sets, data, rows, kept, t):
     rate = settings.learning_rate
     if settings.cosine:
         rate *= 0.5 * (1.0 + math.cos(math.pi * (t - 1) / settings.max_iter))
-    update_parameters(state.theta, state.grad, state.mean, state.spread, t, rate, settings)
-    for i in range(start_s, start_w):
-        state.theta[i] = max(state.theta[i], settings.width_floor)
+    update_parameters(state, limits, t, rate, settings)
     return math.sqrt(square / total) if total > 0.0 else 0.0
 
 
+@inner
+def is_sound(candidate, limits):
+    """Tell whether all parameters are finite, except those that are held where they are."""
+    lower, upper = limits
+    n_broken = 0
+    for i in range(len(candidate)):
+        n_broken += not np.isfinite(candidate[i]) and lower[i] != upper[i]
+    return n_broken == 0
+
+
 @entry_point
-def train_block(shape, settings, state, work, columns, tied_sets, data, validation, batches, keep, history):
+def train_block(shape, settings, state, limits, work, columns, tied_sets, data, validation, batches, keep, history):
     """Run one iteration per batch; return False when one ended with numbers that are not finite.
 
-    `data` is (X, y, weight) and `validation` the same laid out by `lay_dataset`; without validation rows the last
-    iterate is the best. `keep` has no entries where DropRule is off. `history` gets the batch's RMSE before and the
-    validation RMSE after each update.
+    `limits` are the lower and upper bounds of theta. `data` is (X, y, weight) and `validation` the same laid out by
+    `lay_dataset`; without validation rows the last iterate is the best. `keep` has no entries where DropRule is off.
+    `history` gets the batch's RMSE before each update and the validation RMSE after it, NaN where nothing was
+    validated.
     """
     features, targets, weights = validation
     for b in range(len(batches)):
@@ -165,19 +146,22 @@ def train_block(shape, settings, state, work, columns, tied_sets, data, validati
         if len(keep) > 0:
             spread_kept(keep[b], work.kept, shape.n_rules, shape.n_blocks * LANES)
             kept = work.kept
-        batch_rmse = take_step(shape, settings, state, work, tied_sets, data, rows, kept, t)
+        batch_rmse = take_step(shape, settings, state, limits, work, tied_sets, data, rows, kept, t)
         choose_candidate(state, settings.averaging, t)
-        rmse = -t if np.isfinite(batch_rmse) else np.nan  # without validation rows every iterate beats the one before
-        if len(weights) > 0:
+        is_judged = (b + 1) % settings.every == 0 or b + 1 == len(batches)
+        rmse = np.nan
+        if len(weights) > 0 and is_judged:
             rmse = weighted_rmse(state.candidate, shape, columns, features, targets, weights)
-        improved = rmse < state.best_loss[0]
-        if not np.isfinite(rmse) or (improved and not np.isfinite(state.candidate.sum())):
+            improved, finite = rmse < state.best_loss[0], np.isfinite(rmse)
+        else:  # without validation rows every iterate beats the one before
+            improved, finite = len(weights) == 0, np.isfinite(batch_rmse)
+        if not finite or ((improved or not is_judged) and not is_sound(state.candidate, limits)):
             return False
         history[b, 0], history[b, 1] = batch_rmse, rmse
         state.n_iter[0] = t
         if improved:
             state.best_loss[0], state.best_iter[0] = rmse, t
             copy_to(state.best, state.candidate)
-        elif t - state.best_iter[0] == settings.patience:
+        elif is_judged and 0 < settings.patience <= t - state.best_iter[0]:
             return True
     return True

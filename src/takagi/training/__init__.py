@@ -5,12 +5,14 @@ Each iteration draws a mini-batch, drops rules, steps along the gradient and val
 heeds Ctrl-C.
 """
 
+from takagi.training._bounds import Bounds
 from takagi.training._config import SCHEDULES, TrainConfig
 from takagi.training._run import Callback, Progress, Run, TrainResult, begin_state, check_dataset, find_width_floor
 from takagi.training._train import announce_compilation, train
 
 __all__ = [
     "SCHEDULES",
+    "Bounds",
     "Callback",
     "Progress",
     "Run",

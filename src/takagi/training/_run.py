@@ -9,6 +9,7 @@ from takagi import kernels
 from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.kernels import LANES, to_lanes
 from takagi.rulebase import RuleBase, pack, unpack
+from takagi.training._bounds import Bounds, lay_out_bounds
 from takagi.training._config import TrainConfig
 
 
@@ -25,6 +26,8 @@ class Progress:
 
 
 Callback = Callable[[Progress], object]
+
+_NEVER = 2**62  # iterations from one validation to the next, if only the end of a block is validated
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,8 @@ class Run:
         Where an earlier run of the same rules ended, to go on from; it is written to.
     is_thorough : bool, default=True
         Whether every iterate is validated, as in the paper, or only the last one of each block.
+    bounds : Bounds, optional
+        Where parameters may go.
     """
 
     def __init__(
@@ -107,16 +112,22 @@ class Run:
         max_iter: int,
         state: kernels.State | None = None,
         is_thorough: bool = True,
+        bounds: Bounds | None = None,
     ) -> None:
         self.rule_base, self.config, self.training = rule_base, config, training
         self.shape = pack(rule_base)[1]
         self.validation = _lay_out(*validation)
-        self.settings = _settings(config, rule_base)
+        self.settings = _settings(config, rule_base, every=1 if is_thorough else _NEVER)
         self.tied_sets = _tied_sets(rule_base)
         self.work = kernels.make_work(self.shape, min(config.batch_size, len(training[0])))
         self.columns = kernels.make_columns(self.shape)
         self.state = begin_state(rule_base) if state is None else state
-        self.first_iter, self.is_thorough = self.n_iter, is_thorough
+        self.first_iter = self.n_iter
+        floor = find_width_floor(config, rule_base)
+        self.limits = lay_out_bounds(bounds or Bounds(), rule_base, floor, self.state.theta)
+        np.clip(self.state.theta, *self.limits, out=self.state.theta)
+        if not self.n_iter:
+            self.state.best[:] = self.state.theta
         self.history = np.empty((max_iter, 2))
         self.start_loss = self.validate(self.state.theta)
 
@@ -130,40 +141,24 @@ class Run:
         """Run one block; return why training ended with it, or nothing."""
         self._make_room(batches.shape[1])
         done = self.n_iter - self.first_iter
-        state, validation = (self.state, self.validation) if self.is_thorough else self._set_aside()
         finite = kernels.train_block(
             self.shape,
             self.settings,
-            state,
+            self.state,
+            self.limits,
             self.work,
             self.columns,
             self.tied_sets,
             self.training,
-            validation,
+            self.validation,
             batches,
             keep,
             self.history[done : done + len(batches)],
         )
         if not finite:
             return "diverged"
-        if not self.is_thorough:
-            self._judge()
-        has_stalled = 0 < self.settings.patience == self.n_iter - int(self.state.best_iter[0])
+        has_stalled = 0 < self.settings.patience <= self.n_iter - int(self.state.best_iter[0])
         return "no_change" if has_stalled else ""
-
-    def _set_aside(self) -> tuple[kernels.State, tuple]:
-        """Return state and validation rows with which the kernel leaves the best parameters alone."""
-        fresh = {"best_loss": np.array([np.inf]), "best_iter": np.zeros(1, dtype=np.intp)}
-        nothing = tuple(part[:0] for part in self.validation)
-        return self.state._replace(best=np.empty_like(self.state.best), **fresh), nothing
-
-    def _judge(self) -> None:
-        """Take the last iterate for the best one if it is; without validation rows it is."""
-        rmse = self.validate(self.state.candidate)
-        self.history[self.n_iter - self.first_iter - 1, 1] = rmse
-        if not len(self.validation[2]) or rmse < self.state.best_loss[0]:
-            self.state.best[:] = self.state.candidate
-            self.state.best_loss[0], self.state.best_iter[0] = rmse, self.n_iter
 
     @property
     def n_iter(self) -> int:
@@ -225,7 +220,7 @@ def _lay_out(X: FloatArray, y: FloatArray, weight: FloatArray) -> tuple[FloatArr
     return laid
 
 
-def _settings(config: TrainConfig, rules: RuleBase) -> kernels.Settings:
+def _settings(config: TrainConfig, rules: RuleBase, every: int) -> kernels.Settings:
     spec = config.optimizer.spec()
     return kernels.Settings(
         rule=spec.rule,
@@ -238,9 +233,9 @@ def _settings(config: TrainConfig, rules: RuleBase) -> kernels.Settings:
         smoothness=float(config.smoothness),
         cosine=config.schedule == "cosine",
         averaging=float(config.averaging),
-        width_floor=find_width_floor(config, rules),
         max_iter=int(config.max_iter),
         patience=config.n_iter_no_change or 0,
+        every=every,
         tied_projection=bool(rules.tied_projection),
     )
 
@@ -249,7 +244,8 @@ def find_width_floor(config: TrainConfig, rules: RuleBase) -> float:
     """Return what widths are kept above in a training that starts from given rules."""
     if config.width_floor is not None:
         return float(config.width_floor)
-    return float(rules.widths.min() * (0.1 if rules.sets is None else 1.0))
+    smallest = rules.widths.min()  # infinite if no rule has a condition
+    return float(smallest * (0.1 if rules.sets is None else 1.0)) if np.isfinite(smallest) else 0.0
 
 
 def _tied_sets(rules: RuleBase) -> IntArray:

@@ -9,6 +9,7 @@ from takagi._messages import warn_user
 from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.rulebase import RuleBase
 from takagi.training._batches import Draws, Recorded
+from takagi.training._bounds import Bounds
 from takagi.training._config import TrainConfig
 from takagi.training._run import Callback, Run, TrainResult, check_dataset
 
@@ -29,6 +30,7 @@ def train(
     sample_weight: FloatArray | None = None,
     sample_weight_val: FloatArray | None = None,
     callback: Callback | None = None,
+    bounds: Bounds | None = None,
 ) -> TrainResult:
     """Train a rule base by mini-batch gradient descent with L2, DropRule and the configured optimiser.
 
@@ -54,6 +56,8 @@ def train(
         Weights of the rows in gradients and errors.
     callback : callable, optional
         Called with a `Progress` after each block of iterations; training stops when it returns True.
+    bounds : Bounds, optional
+        Where parameters may go. A start beyond them is moved to the nearest point within first.
 
     Returns
     -------
@@ -96,7 +100,7 @@ def train(
             n_rules=rule_base.n_rules,
             rng=rng,
         )
-    run = Run(rule_base, config, training, validation, source.n_iter)
+    run = Run(rule_base, config, training, validation, source.n_iter, bounds=bounds)
     announce_compilation()
     stopped = _run_blocks(run, source, callback)
     return run.result(stopped)
@@ -123,5 +127,5 @@ def _run_blocks(run: "Run", source: Draws | Recorded, callback: Callback | None)
 
 def announce_compilation() -> None:
     """Tell once that the first fit on a machine compiles."""
-    if not kernels.is_compiled():
+    if not kernels.is_compiled(kernels.train_block):
         logger.warning("takagi compiles its kernels for this machine, once; this takes about fifteen seconds.")

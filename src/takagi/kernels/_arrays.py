@@ -1,0 +1,161 @@
+"""Arrays and sizes that Python hands to compiled code; plain Python, so that nothing here needs numba."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+LANES = 8  # rules, or rows, side by side in a vector
+ROW_TILE = 4
+BLOCK_ROWS = 64
+
+
+class Shape(NamedTuple):
+    """Sizes of a rule base in compiled code."""
+
+    n_features: int  # columns of X
+    n_rules: int
+    n_blocks: int  # blocks of LANES rules
+    n_outputs: int
+    n_projected_a: int  # projected inputs of the antecedents, before the features
+    n_projected_c: int  # projected inputs of the consequents, before the features
+
+
+def sections(shape):
+    """Return where centers, widths, consequents, both projections and the end lie in theta."""
+    n_sets = shape.n_blocks * (shape.n_projected_a + shape.n_features) * LANES
+    n_weights = shape.n_outputs * shape.n_blocks * (shape.n_projected_c + shape.n_features + 1) * LANES
+    a = 2 * n_sets + n_weights
+    c = a + (shape.n_features + 1) * shape.n_projected_a
+    return 0, n_sets, 2 * n_sets, a, c, c + (shape.n_features + 1) * shape.n_projected_c
+
+
+def to_lanes(values, fill=0.0):
+    """Lay an array of shape (n_rules, n_inputs) out as (n_blocks, n_inputs, LANES), flat."""
+    n_rules, n_inputs = values.shape
+    padded = np.full((count_blocks(n_rules) * LANES, n_inputs), fill)
+    padded[:n_rules] = values
+    return np.ascontiguousarray(padded.reshape(-1, LANES, n_inputs).transpose(0, 2, 1)).reshape(-1)
+
+
+def from_lanes(flat, n_rules, n_inputs):
+    """Undo `to_lanes`."""
+    blocks = flat.reshape(-1, n_inputs, LANES).transpose(0, 2, 1)
+    return np.ascontiguousarray(blocks.reshape(-1, n_inputs)[:n_rules])
+
+
+def count_blocks(n_rules):
+    """Return the number of blocks of LANES rules."""
+    return -(-n_rules // LANES)
+
+
+class Work(NamedTuple):
+    """Buffers for up to `n_rows` rows at a time, named for what they hold (r: rows, l: lanes of all rules)."""
+
+    inputs_a: np.ndarray  # (r, n_inputs of the antecedents)
+    inputs_c: np.ndarray  # (r, n_inputs of the consequents)
+    distance: np.ndarray  # (r, l) squared distance to each rule in widths
+    output: np.ndarray  # (n_outputs, r, l) consequents
+    share: np.ndarray  # (r, l) normalised firing levels
+    pull: np.ndarray  # (r, l) derivative of the loss by the log of a firing level
+    value: np.ndarray  # (r, n_outputs) prediction
+    error: np.ndarray  # (r, n_outputs) weighted error
+    kept: np.ndarray  # (r, l) one for the rules that DropRule kept, else zero
+    every_rule: np.ndarray  # (r, l) one for rules, zero for the filling
+    rate: np.ndarray  # (r, l) weight of each row and rule in `sum_outer`
+    inverse: np.ndarray  # like centers: 1 / width
+    offset: np.ndarray  # like centers: -center / width
+
+
+def make_work(shape, n_rows):
+    """Allocate the buffers for at most `n_rows` rows."""
+    rows = -(-n_rows // ROW_TILE) * ROW_TILE
+    lanes = shape.n_blocks * LANES
+    n_inputs_a = shape.n_projected_a + shape.n_features
+    every_rule = np.tile((np.arange(lanes) < shape.n_rules).astype(float), rows)
+    return Work(
+        inputs_a=np.zeros(rows * n_inputs_a),
+        inputs_c=np.zeros(rows * (shape.n_projected_c + shape.n_features)),
+        distance=np.zeros(rows * lanes),
+        output=np.zeros(shape.n_outputs * rows * lanes),
+        share=np.zeros(rows * lanes),
+        pull=np.zeros(rows * lanes),
+        value=np.zeros(rows * shape.n_outputs),
+        error=np.zeros(rows * shape.n_outputs),
+        kept=np.zeros(rows * lanes),
+        every_rule=every_rule,
+        rate=np.zeros(rows * lanes),
+        inverse=np.zeros(shape.n_blocks * n_inputs_a * LANES),
+        offset=np.zeros(shape.n_blocks * n_inputs_a * LANES),
+    )
+
+
+class Columns(NamedTuple):
+    """Buffers for eight rows at a time, side by side."""
+
+    features: np.ndarray  # (n_features, LANES)
+    inputs_a: np.ndarray  # (n_inputs of the antecedents, LANES), where there are projections
+    inputs_c: np.ndarray  # (n_inputs of the consequents, LANES), where there are projections
+    firing: np.ndarray  # (rules, LANES) minus the log of firing levels, then firing levels
+    scale: np.ndarray  # (LANES) what makes shares of the firing levels
+    value: np.ndarray  # (n_outputs, LANES) predictions
+    inverse: np.ndarray  # like centers: sqrt(1/2) / width, so that squared distances are minus the log of firing
+    offset: np.ndarray  # like centers: -sqrt(1/2) * center / width
+
+
+def make_columns(shape):
+    """Allocate the buffers."""
+    n_inputs_a, n_inputs_c = shape.n_projected_a + shape.n_features, shape.n_projected_c + shape.n_features
+    return Columns(
+        features=np.zeros(shape.n_features * LANES),
+        inputs_a=np.zeros(n_inputs_a * LANES),
+        inputs_c=np.zeros(n_inputs_c * LANES),
+        firing=np.zeros(shape.n_blocks * LANES * LANES),
+        scale=np.zeros(LANES),
+        value=np.zeros(shape.n_outputs * LANES),
+        inverse=np.zeros(shape.n_blocks * n_inputs_a * LANES),
+        offset=np.zeros(shape.n_blocks * n_inputs_a * LANES),
+    )
+
+
+class Settings(NamedTuple):
+    """What the training loop needs to know, as scalars."""
+
+    rule: int  # SGDM, ADAM, ADABOUND or ADABELIEF
+    beta1: float
+    beta2: float
+    epsilon: float
+    learning_rate: float
+    powerball: float
+    l2: float
+    smoothness: float
+    cosine: bool  # the rate falls to zero as half a cosine
+    averaging: float  # decay of the running mean of the parameters, 0 for none
+    max_iter: int
+    patience: int  # iterations without improvement before training ends, 0 for no end
+    every: int  # iterations from one validation to the next; the last one of a block is always validated
+    tied_projection: bool
+
+
+class State(NamedTuple):
+    """All that one iteration hands to the next."""
+
+    theta: np.ndarray
+    grad: np.ndarray
+    mean: np.ndarray  # first moment
+    spread: np.ndarray  # second moment
+    average: np.ndarray  # running mean of theta, not yet corrected for its start
+    candidate: np.ndarray  # what is validated: theta, or its running mean
+    best: np.ndarray
+    best_loss: np.ndarray  # one entry
+    best_iter: np.ndarray  # one entry, from 1
+    n_iter: np.ndarray  # one entry, iterations done
+
+
+def is_compiled(entry):
+    """Tell whether a compiled function is in memory or in numba's cache on disk."""
+    if entry.signatures:
+        return True
+    folder = entry.stats.cache_path
+    module = entry.__module__.rpartition(".")[2]
+    return folder is not None and any(Path(folder).glob(f"{module}.{entry.__name__}-*.nbi"))
