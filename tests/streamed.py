@@ -3,7 +3,7 @@
 import numpy as np
 
 from takagi import TSKRegressor, load, save
-from takagi.fitting._rows import Rows
+from takagi.fitting import Rows
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(1200, 3)) * [1.0, 20.0, 0.01] + [5.0, -100.0, 0.0]

@@ -55,7 +55,7 @@ class OpenModel:
     @property
     def is_single(self) -> bool:
         """Whether predictions are one number a row, not a vector."""
-        return getattr(self.regressor, "_is_single_target", self.rules.n_outputs == 1)
+        return getattr(self.regressor, "is_single_target_", self.rules.n_outputs == 1)
 
     def show(self, X: Table) -> list[list[str]]:
         """Return the cells of the columns as text, row by row."""

@@ -1,13 +1,75 @@
 """Checks of the user's rows, with errors that name the column."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from takagi._compat import check_sample_weight
 from takagi._typing import FloatArray, Table
+
+
+class TrainingData(NamedTuple):
+    """Checked rows to train on, and what a fitted estimator keeps of their table."""
+
+    X: FloatArray
+    y: FloatArray  # of shape (n_rows, n_outputs)
+    weight: FloatArray
+    feature_names: Any  # array of str, or None
+    target_names: list[str] | None
+    is_single_target: bool  # whether y came as one column of its own
+
+
+def validate_training(
+    estimator: BaseEstimator, X: Table, y: Table, sample_weight: Table, min_rows: int = 2, reset: bool = True
+) -> TrainingData:
+    """Return checked rows; without `reset` the columns must be those that the estimator knows.
+
+    Sets `n_features_in_` and `feature_names_in_` of the estimator, which is best a copy of the user's.
+    """
+    reject_text(X)
+    if y is not None:
+        reject_bad_target(y, "y")
+    target_names = read_target_names(y)
+    X, y = validate_data(
+        estimator, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_all_finite=False,
+        ensure_min_samples=min_rows, reset=reset,
+    )  # fmt: skip
+    names = getattr(estimator, "feature_names_in_", None)
+    reject_missing(X, "X", names, type(estimator).__name__)
+    targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+    return TrainingData(X, targets, validate_weight(sample_weight, X), names, target_names, y.ndim == 1)
+
+
+def validate_held_out(estimator: BaseEstimator, X_val: Table, y_val: Table, n_outputs: int) -> TrainingData:
+    """Return checked validation rows; they must have the columns of the training rows."""
+    if X_val is None or y_val is None:
+        missing = "y_val" if y_val is None else "X_val"
+        raise ValueError(f"X_val and y_val go together, but {missing} is missing.")
+    reject_bad_target(y_val, "y_val")
+    try:
+        data = validate_training(estimator, X_val, y_val, None, min_rows=1, reset=False)
+    except ValueError as error:
+        raise ValueError(f"In X_val and y_val: {error}") from error
+    if data.y.shape[1] != n_outputs:
+        raise ValueError(f"y_val must have {n_outputs} target(s) as y has, got {data.y.shape[1]}.")
+    return data
+
+
+def validate_weight(sample_weight: Table, X: FloatArray) -> FloatArray:
+    """Return row weights, ones if there are none."""
+    weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    return weight / weight.max() if weight.max() > 1e100 else weight  # so that their sum stays finite
+
+
+def read_target_names(y: Table) -> list[str] | None:
+    """Return the name or names of the target, if it has any."""
+    if hasattr(y, "columns"):
+        return [str(name) for name in y.columns]
+    name = getattr(y, "name", None)
+    return [str(name)] if name else None
 
 
 def validate_rows(estimator: BaseEstimator, X: Table) -> FloatArray:

@@ -19,7 +19,7 @@ from takagi.profile import LEVELS, Profile
 
 PARAMETERS = ("centers", "widths", "consequents", "antecedent_projection", "consequent_projection")
 
-_FAR_AWAY = -1e200  # the center of a rule that only fills up a block of rules
+FILLING = {"centers": -1e200, "widths": 1.0}  # parameters of a rule that only fills up a block of rules: far away
 _NUMBERS_PER_CALL = 2**18  # what one call of the kernel copies and predicts at a time
 
 
@@ -262,7 +262,7 @@ def pack(rules: RuleBase) -> tuple[FloatArray, kernels.Shape]:
         n_projected_c=_count_projections(rules.consequent_projection),
     )
     parts = {name: getattr(rules, name) for name in PARAMETERS if getattr(rules, name) is not None}
-    return flatten(parts, {"centers": _FAR_AWAY, "widths": 1.0}), shape
+    return flatten(parts, FILLING), shape
 
 
 def unpack(theta: FloatArray, rules: RuleBase) -> RuleBase:

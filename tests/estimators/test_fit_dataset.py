@@ -17,7 +17,7 @@ import takagi
 from takagi import DatasetError, TableEncoder, TSKRegressor, fit_dataset
 from takagi.inspection import export_text
 
-QUICK = TSKRegressor(n_rules=4, max_iter=300, random_state=0)
+QUICK = TSKRegressor(n_rules=4, recipe="droprule", max_iter=300, random_state=0)
 
 
 def write(folder, table, n_files=4, row_group_size=250):
@@ -28,7 +28,7 @@ def write(folder, table, n_files=4, row_group_size=250):
 
 
 def make_table(n_rows=4000, seed=0):
-    """Numbers, words and holes; sorted, so that no file is like the others."""
+    """Numbers, words and missing values; sorted, so that no file is like the others."""
     rng = np.random.default_rng(seed)
     table = pd.DataFrame(
         {
@@ -100,7 +100,7 @@ def test_the_same_seed_gives_the_same_bits_and_another_one_others(cars):
 
 def test_the_model_can_be_saved_and_holds_no_rows(cars, tmp_path):
     model = fit_dataset(cars, "price", model=QUICK, sample_rows=1000)
-    assert not hasattr(model[-1], "_stream")
+    assert not hasattr(model[-1], "stream_")
     takagi.save(model, tmp_path / "m.takagi")
     table = make_table(100)
     np.testing.assert_array_equal(takagi.load(tmp_path / "m.takagi").predict(table), model.predict(table))
@@ -114,13 +114,13 @@ def test_parameters_stay_as_they_were_where_pilots_set_the_penalties(cars):
     assert not hasattr(regressor, "rule_base_")
 
 
-def test_a_straight_line_is_found_where_there_is_one(tmp_path):
+def test_ridge_regression_is_found_to_do_better_where_it_does(tmp_path):
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(2500, 60)), columns=[f"x{k}" for k in range(60)])
     table["y"] = 3 * table["x0"] - table["x1"] + 0.5 * rng.normal(size=2500)
     regressor = TSKRegressor(max_iter=300, random_state=0)
     model = fit_dataset(write(tmp_path / "d", table), "y", model=regressor, sample_rows=1000)
-    assert (model[-1].stopped_, model[-1].n_rules_) == ("line", 1)
+    assert (model[-1].stopped_, model[-1].n_rules_) == ("ridge", 1)
     np.testing.assert_allclose(model[-1].rule_base_.consequents.ravel()[:3], [0.0, 3.0, -1.0], atol=0.1)
 
 
@@ -152,7 +152,16 @@ def test_a_callback_is_told_of_progress_and_may_end_it(cars):
     assert [progress.n_iter for progress in told] == sorted(progress.n_iter for progress in told)
     assert told[-1].max_iter == 300 + 1000 // 64
     assert told[-1].best_loss <= told[-1].val_loss < 1e4
-    assert (told[0].epoch, told[-1].n_epochs) == (1, 6)
+    assert [progress.stage for progress in told] == ["sample", "epoch 1 of 6", "epoch 2 of 6"]
+
+
+def test_the_callback_is_told_of_pilots_and_knows_all_iterations_from_the_start(cars):
+    told = []
+    model = TSKRegressor(n_rules=4, max_iter=300, random_state=0)
+    fitted = fit_dataset(cars, "price", model=model, sample_rows=1000, callback=told.append)
+    assert told[0].stage == "pilots"
+    assert {progress.max_iter for progress in told} == {6 * 150 + 300 + 1000 // 256}
+    assert told[-1].n_iter == told[-1].max_iter == sum(stage.n_iter for stage in fitted[-1].stages_)
 
 
 def test_patience_ends_training(cars):

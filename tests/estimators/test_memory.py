@@ -7,7 +7,7 @@ from scipy.optimize import approx_fprime
 from takagi import TSKCommittee, TSKRegressor
 from takagi.estimators import _memory
 from takagi.estimators._memory import Memory, choose_rows, learn_memory
-from takagi.fitting._rows import Rows
+from takagi.fitting import Rows
 
 REACH = 5.0
 

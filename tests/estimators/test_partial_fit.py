@@ -15,16 +15,16 @@ def test_blocks_of_one_row_train_whenever_a_batch_is_full():
     for row, target in zip(X[:400], Y[:400], strict=True):
         model.partial_fit(row[None], [target])
         n_iter.append(getattr(model, "n_iter_", 0))
-    n_training = 400 - len(model._stream.seen.reservoir.X)
+    n_training = 400 - len(model.stream_.seen.reservoir.X)
     assert n_iter[-1] == n_training // 64
     assert set(np.diff(n_iter)) <= {0, 1}
-    assert model._stream.n_waiting == n_training % 64
+    assert model.stream_.n_waiting == n_training % 64
 
 
 def test_rows_are_kept_until_there_are_enough():
     model = small(n_rules=20)
     model.partial_fit(X[:10], Y[:10])
-    n_waiting = 10 - len(model._stream.seen.reservoir.X)
+    n_waiting = 10 - len(model.stream_.seen.reservoir.X)
     for use in (model.predict, model.firing_share, lambda rows: save(model, "never.takagi")):
         with pytest.raises(NotFittedError, match=f"no rules yet: {n_waiting} rows wait, and rules are made when.* 160"):
             use(X)
@@ -123,7 +123,7 @@ def test_settings_that_do_not_fit_lose_no_rows():
     model = small(init="grid")
     with pytest.raises(ValueError, match="n_sets"):
         model.partial_fit(X, Y)
-    assert not hasattr(model, "_stream")
+    assert not hasattr(model, "stream_")
     assert model.set_params(n_rules=8).partial_fit(X, Y).n_rules_ == 8
 
 
@@ -188,4 +188,4 @@ def test_a_row_that_comes_all_the_time_trains():
         for _ in range(4):
             X = np.r_[rng.normal(size=(1000, 2)), np.zeros((1000, 2))]
             model.partial_fit(X, np.r_[X[:1000, 0], np.full(1000, 5.0)])
-        assert not (model._stream.seen.reservoir.X == 0).all(axis=1).any()
+        assert not (model.stream_.seen.reservoir.X == 0).all(axis=1).any()

@@ -9,12 +9,17 @@ from sklearn.datasets import make_friedman1
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics import root_mean_squared_error
 
-from takagi import RuleBase, TSKRegressor
-from takagi.fitting._pilots import SMOOTHNESS_PER_NOISE, Pilot, run_pilots
-from takagi.fitting._recipe import count_rules
-from takagi.fitting._rows import Rows
+from takagi import TSKRegressor
+from takagi.fitting import Rows, Watch, make_plan, run_pilots
+from takagi.fitting._pilots import _split, is_clearly_less
+from takagi.fitting._plan import count_rules
 
-MEAN = RuleBase([[0.0]], [[1.0]], [[[0.0, 0.0]]])  # predicts zero
+
+def seek(X, y, seed=0, watch=None, **params):
+    """Run pilots on rows."""
+    params = TSKRegressor(max_iter=1000, **params).get_params()
+    rows = Rows(X, np.reshape(y, (len(X), -1)), np.ones(len(X)))
+    return run_pilots(rows, None, make_plan(params, *X.shape), np.random.default_rng(seed), watch or Watch())
 
 
 @pytest.mark.parametrize(
@@ -62,7 +67,7 @@ def test_penalties_that_are_given_are_used():
     assert np.isnan(model.history_["val_loss"]).all()
     given = TSKRegressor(max_iter=50, l2=0.25, smoothness=0.5, random_state=0).fit(*noisy(1.0))
     assert (given.l2_, given.smoothness_) == (0.25, 0.5)
-    assert np.isfinite(given.history_["val_loss"]).all()
+    assert [stage.name for stage in given.stages_] == ["training"]
 
 
 def test_all_rows_train_to_the_end_unless_there_is_something_to_wait_for():
@@ -71,10 +76,9 @@ def test_all_rows_train_to_the_end_unless_there_is_something_to_wait_for():
     assert model.rule_base_.profile.n_rows == 600
     assert model.best_iter_ == model.n_iter_ == 200
     patient = TSKRegressor(max_iter=2000, n_iter_no_change=50, random_state=0).fit(X, y)
-    assert patient.rule_base_.profile.n_rows == 510
+    assert np.isfinite(patient.history_["val_loss"]).all()
     assert patient.best_iter_ <= patient.n_iter_
     given = TSKRegressor(max_iter=200, random_state=0).fit(X[:400], y[:400], X_val=X[400:], y_val=y[400:])
-    assert given.rule_base_.profile.n_rows == 400
     assert given.history_["val_loss"][given.best_iter_ - 1] == given.history_["val_loss"].min()
 
 
@@ -91,7 +95,7 @@ def test_defaults_beat_the_papers_settings():
     paper = {"l2": 0.05, "smoothness": 0.0, "keep_prob": 0.5, "learning_rate": 0.01, "max_iter": 1000}
     errors = [
         root_mean_squared_error(test[1], TSKRegressor(random_state=0, **settings).fit(X, y).predict(test[0]))
-        for settings in ({}, {"n_rules": 16, "schedule": "constant", "averaging": 0.0, **paper})
+        for settings in ({}, {"n_rules": 16, "recipe": "droprule", "schedule": "constant", "averaging": 0.0, **paper})
     ]
     assert errors[0] < errors[1]
 
@@ -106,43 +110,73 @@ def test_the_units_of_the_target_do_not_matter():
 def test_every_pilot_judges_rows_that_it_did_not_see():
     rng = np.random.default_rng(0)
     rows = Rows(np.arange(40.0)[:, None], rng.normal(size=(40, 1)), np.ones(40))
+    splits = list(_split(rows, 0.15, rng))
+    judged = np.concatenate([judges.X[:, 0] for _, judges in splits])
+    assert len(splits) == 6
+    assert len(judged) == len(set(judged))  # each split holds out other rows
+    for training, judges in splits:
+        assert not set(training.X[:, 0]) & set(judges.X[:, 0])
+        assert len(training.X) + len(judges.X) == 40
+
+
+def test_weak_smoothness_is_chosen_for_fine_detail():
+    X = np.random.default_rng(0).uniform(-1, 1, size=(1000, 1))
+    assert seek(X, np.sin(25 * X[:, 0])).penalties.smoothness_per_noise < 3.0
+
+
+def test_the_noise_is_the_part_of_the_variance_that_no_model_explains():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(1500, 2))
+    signal = X[:, 0] * X[:, 1]
+    found = seek(X, signal + signal.std() * rng.normal(size=1500))
+    assert found.penalties.noise == pytest.approx(0.5, abs=0.08)
+
+
+def test_differences_are_weighted_throughout():
+    errors, others = np.array([0.0, 0.0, 2.0]), np.array([1.0, 1.0, 0.0])
+    assert is_clearly_less(errors, others, np.array([1.0, 1.0, 1e-9]))
+    assert not is_clearly_less(errors, others, np.ones(3))
+    doubled = [np.repeat(part, 2) for part in (errors, others)]
+    weight = np.array([3.0, 2.0, 1.0])
+    assert is_clearly_less(*doubled, np.repeat(weight, 2)) >= is_clearly_less(errors, others, weight)
+
+
+def interrupt(progress):
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_in_a_pilot_is_raised_and_leaves_the_estimator_as_it_was():
+    X, y = noisy(1.0)
+    model = TSKRegressor(max_iter=500, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y, callback=interrupt)
+    assert vars(model) == vars(TSKRegressor(max_iter=500, random_state=0))
+    model.fit(X[:, :3], y)
+    before = dict(vars(model))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y, callback=interrupt)
+    assert vars(model) == before
+
+
+def test_a_real_ctrl_c_in_a_pilot_is_raised():
+    threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        TSKRegressor(max_iter=10**6, random_state=0).fit(*noisy(1.0))
+
+
+def test_a_callback_ends_the_pilots_and_then_the_training():
+    X, y = noisy(1.0)
     seen = []
 
-    def fit(pilot: Pilot):
-        seen.append(pilot)
-        return MEAN
+    def end(progress):
+        seen.append(progress.stage)
+        return True
 
-    run_pilots(fit, rows, None, 0.15, 64, rng)
-    judged = np.concatenate([pilot.validation.X[:, 0] for pilot in seen])
-    assert len(judged) == len(set(judged))  # each split holds out other rows
-    for pilot in seen:
-        assert not set(pilot.training.X[:, 0]) & set(pilot.validation.X[:, 0])
-        assert len(pilot.training.X) + len(pilot.validation.X) == 40
-
-
-def test_the_strength_that_is_clearly_best_is_chosen():
-    rng = np.random.default_rng(0)
-    rows = Rows(rng.normal(size=(1000, 1)), np.zeros((1000, 1)), np.ones(1000))
-    rows = rows._replace(y=rows.X.copy())
-
-    def fit(pilot: Pilot):
-        """Only the weakest smoothness fits the line."""
-        is_best = pilot.validation is None and pilot.strength.smoothness < pilot.strength.l2 / 20
-        slope = 1.0 if is_best else 0.5
-        return RuleBase([[0.0]], [[1.0]], [[[0.0, slope]]])
-
-    strength = run_pilots(fit, rows, None, 0.15, 64, rng).strength
-    assert strength.smoothness / strength.l2 == pytest.approx(min(SMOOTHNESS_PER_NOISE) / 3)
-
-
-@pytest.mark.filterwarnings("ignore:Training was interrupted")
-def test_ctrl_c_in_a_pilot_keeps_its_rules():
-    X, y = noisy(1.0)
-    threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
-    model = TSKRegressor(max_iter=10**6, random_state=0).fit(X, y)
-    assert model.stopped_ == "interrupted"
-    assert model.rule_base_.profile.n_rows == 510
-    assert model.score(X, y) > 0.5
+    model = TSKRegressor(max_iter=2000, random_state=0).fit(X, y, callback=end)
+    assert seen == ["pilots", "training"]
+    assert model.stopped_ == "callback"
+    assert model.n_iter_ == 250
+    assert [(stage.name, stage.n_fits) for stage in model.stages_] == [("pilots", 1), ("training", 1)]
 
 
 @pytest.mark.parametrize("name", ["n_rules", "l2", "smoothness", "batch_size"])
@@ -151,17 +185,26 @@ def test_another_word_is_refused(name):
         TSKRegressor(**{name: "automatic"}).fit([[1.0], [2.0]], [1.0, 2.0])
 
 
-def test_a_given_number_of_rules_is_trained_with_droprule_and_validated():
-    model = TSKRegressor(4, max_iter=100, random_state=0).fit(*noisy(1.0))
+def test_the_droprule_recipe_drops_rules_and_holds_rows_out():
+    model = TSKRegressor(4, recipe="droprule", max_iter=100, random_state=0).fit(*noisy(1.0))
+    assert model.recipe_ == "droprule"
     assert (model.keep_prob_, model.l2_, model.smoothness_, model.batch_size_) == (0.8, 0.05, 0.0, 64)
     assert np.isfinite(model.history_["val_loss"]).all()
 
 
-def test_droprule_at_one_has_penalties_measured_for_a_given_number_of_rules():
-    model = TSKRegressor(4, keep_prob=1.0, max_iter=100, random_state=0).fit(*noisy(1.0))
+def test_the_number_of_rules_does_not_choose_the_recipe():
+    model = TSKRegressor(4, max_iter=100, random_state=0).fit(*noisy(1.0))
+    assert (model.recipe_, model.keep_prob_) == ("accurate", 1.0)
     assert model.n_rules_ == 4
     assert min(model.l2_, model.smoothness_) > 0
     assert np.isnan(model.history_["val_loss"]).all()
+
+
+def test_what_was_used_gives_the_same_model_again():
+    X, y = noisy(1.0)
+    first = TSKRegressor(max_iter=200, random_state=0).fit(X, y)
+    again = TSKRegressor(first.n_rules_, recipe=first.recipe_, max_iter=200, random_state=0).fit(X, y)
+    assert again.rule_base_ == first.rule_base_
 
 
 def linear(n_rows=400, n_features=60):
@@ -169,41 +212,38 @@ def linear(n_rows=400, n_features=60):
     return X, 10.0 + X[:, :3] @ [3.0, -2.0, 1.0] + np.random.default_rng(1).normal(size=n_rows)
 
 
-def test_a_straight_line_is_one_rule_that_equals_ridge_regression():
+def test_ridge_regression_is_one_rule_where_it_does_better():
     X, y = linear()
     model = TSKRegressor(max_iter=300, random_state=0).fit(X, y)
-    assert (model.n_rules_, model.n_iter_, model.best_iter_, model.stopped_) == (1, 0, 0, "line")
+    assert (model.n_rules_, model.n_iter_, model.best_iter_, model.stopped_) == (1, 0, 0, "ridge")
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
     ridge = RidgeCV(np.logspace(-2, 5, 22)).fit(scaled, y)
     np.testing.assert_allclose(model.predict(X), ridge.predict(scaled), rtol=1e-9)
     assert "IF anything" in str(model.rule_base_)
 
 
-def test_a_straight_line_takes_weights_and_several_targets():
+def test_ridge_regression_takes_weights_and_several_targets():
     X, y = linear()
     weight = np.r_[np.ones(200), np.full(200, 2.0)]
     model = TSKRegressor(max_iter=300, random_state=0).fit(X, np.c_[y, -y], weight)
-    assert model.stopped_ == "line"
+    assert model.stopped_ == "ridge"
     copies = TSKRegressor(max_iter=300, random_state=0).fit(np.r_[X, X[200:]], np.r_[y, y[200:]])
     np.testing.assert_allclose(model.predict(X)[:, 0], copies.predict(X), rtol=1e-6)
 
 
-def test_a_line_is_not_taken_for_a_given_number_of_rules():
-    assert TSKRegressor(2, keep_prob=1.0, max_iter=300, random_state=0).fit(*linear()).n_rules_ == 2
+def test_ridge_regression_is_not_taken_for_a_given_number_of_rules():
+    assert TSKRegressor(2, max_iter=300, random_state=0).fit(*linear()).n_rules_ == 2
 
 
 def test_verbose_tells_what_the_pilots_found(capsys):
     TSKRegressor(max_iter=300, random_state=0, verbose=1).fit(*linear())
-    assert "of the target's variance; ridge regression is preferred" in capsys.readouterr().out
+    assert "of the target's variance; ridge regression does better" in capsys.readouterr().out
 
 
 def test_pilots_are_given_a_sample_of_very_many_rows():
     rng = np.random.default_rng(0)
-    seen = []
-
-    def fit(pilot: Pilot):
-        seen.append(len(pilot.training.X))
-        return MEAN
-
-    run_pilots(fit, Rows(rng.normal(size=(60_000, 1)), np.ones((60_000, 1)), np.ones(60_000)), None, 0.15, 64, rng)
-    assert set(seen) == {48_000}
+    X = rng.normal(size=(60_000, 1))
+    watch = Watch()
+    seek(X, X, watch=watch, batch_size=10, n_rules=1)
+    assert watch.stages[0].n_fits == 6
+    assert watch.n_expected == 6 * 500

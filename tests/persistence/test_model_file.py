@@ -80,8 +80,8 @@ FOREIGN = {
     ),
     "text": (lambda: "Überschrift".encode("utf-16"), "not a model file of takagi"),
     "newer": (
-        lambda: b'{"format":"takagi-model","version":2,"x":[',
-        r"format version 2.*reads versions up to 1.*Upgrade",
+        lambda: b'{"format":"takagi-model","version":3,"x":[',
+        r"format version 3.*reads versions up to 2.*Upgrade",
     ),
     "spaced newer": (lambda: b'{ "format": "takagi-model",\n "version": 17, }', "format version 17"),
     "version 0": (lambda: b'{"format":"takagi-model","version":0,', "version 0, which does not exist"),

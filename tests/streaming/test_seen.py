@@ -87,17 +87,18 @@ def test_running_units_are_those_of_all_rows(size):
     rows = as_rows(X, weight=weight)
     seen = see([Rows(*(part[k : k + size] for part in rows)) for k in range(0, 1_000, size)])
     mean, scale = measure_columns(X, weight)
-    units = seen.units(True)
+    units = seen.units(True, True)
     np.testing.assert_allclose(units.x_mean / scale, mean / scale, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(units.x_scale[1:], scale[1:], rtol=1e-12)
     np.testing.assert_allclose(units.x_scale[0], scale[0], rtol=1e-6)  # a billion deviations away from zero
     assert np.array_equal([seen.x.low, seen.x.high], [X.min(axis=0), X.max(axis=0)])
 
 
-def test_units_follow_standardize():
+def test_inputs_and_target_are_scaled_as_asked():
     seen = see([as_rows(X, Y)])
-    for standardize, x_scale, y_scale in ((True, X.std(0), Y.std()), ("inputs", X.std(0), 1.0), (False, 1.0, 1.0)):
-        units = seen.units(standardize)
+    scales = {(True, True): (X.std(0), Y.std()), (True, False): (X.std(0), 1.0), (False, False): (1.0, 1.0)}
+    for scaled, (x_scale, y_scale) in scales.items():
+        units = seen.units(*scaled)
         np.testing.assert_allclose(units.x_scale, np.broadcast_to(x_scale, 3), rtol=1e-12)
         np.testing.assert_allclose(units.y_scale, y_scale, rtol=1e-12)
         np.testing.assert_allclose(units.y_mean, Y.mean(), rtol=1e-12)

@@ -10,10 +10,10 @@ from sklearn.metrics import root_mean_squared_error
 
 from streamed import X, Y, as_rows, feed, small, through_file
 from takagi import TSKRegressor
+from takagi.fitting import make_plan
 from takagi.inspection import HistoryDisplay
 from takagi.report._fit import summarize_history
-from takagi.streaming import _stream
-from takagi.streaming._stream import Horizon
+from takagi.streaming import Horizon, Stream, _stream
 
 # -- stop and go -------------------------------------------------------------------------------------------------------
 
@@ -70,10 +70,10 @@ def test_ctrl_c_keeps_what_was_learned(monkeypatch, tmp_path):
     monkeypatch.undo()
     assert model.stopped_ == "interrupted"
     assert model.n_iter_ == n_iter + 32
-    assert model._stream.n_waiting > 8
+    assert model.stream_.n_waiting > 8
     loaded = through_file(model, tmp_path)
     assert loaded.rule_base_ == model.rule_base_
-    n_left = model._stream.n_waiting
+    n_left = model.stream_.n_waiting
     for one in (model, loaded):
         one.partial_fit(X[:1], Y[:1])
         assert one.n_iter_ in (n_iter + 32 + n_left // 8, n_iter + 32 + (n_left + 1) // 8)
@@ -83,21 +83,21 @@ def test_ctrl_c_keeps_what_was_learned(monkeypatch, tmp_path):
 
 def test_ctrl_c_while_the_first_rules_are_made_leaves_the_stream_as_it_was(monkeypatch):
     model = small().partial_fit(X[:20], Y[:20])
-    before = len(model._stream.seen.waiting.X)
+    before = len(model.stream_.seen.waiting.X)
     with monkeypatch.context() as patch:
         patch.setattr(_stream.Stream, "_begin", lambda *args: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(X[20:], Y[20:])
-    assert model._stream.n_waiting == before
+    assert model.stream_.n_waiting == before
     assert model.partial_fit(X[20:], Y[20:]).n_iter_ > 0
 
 
 def test_fit_and_clone_begin_anew():
     model = feed(small(max_iter=20))
     fresh = clone(model)
-    assert not hasattr(fresh, "_stream")
+    assert not hasattr(fresh, "stream_")
     model.fit(X, Y)
-    assert not hasattr(model, "_stream")
+    assert not hasattr(model, "stream_")
     assert model.rule_base_ == small(max_iter=20).fit(X, Y).rule_base_
 
 
@@ -106,15 +106,15 @@ def test_fit_and_clone_begin_anew():
 
 def test_a_change_of_units_does_not_change_the_rules():
     model = feed(small(projection="separate"))
-    learner = model._stream.learner
-    units = model._stream.seen.take_in(as_rows(2 * X - X.mean(axis=0), 3 * Y), np.random.default_rng(0)).units(True)
-    moved = learner.enter(units, learner.is_constant, model._stream.config)
+    learner = model.stream_.learner
+    units = model.stream_.seen.take_in(as_rows(2 * X - X.mean(axis=0), 3 * Y), np.random.default_rng(0))
+    moved = learner.enter(units.units(True, True), learner.is_constant, model.stream_.config)
     assert not np.allclose(moved.state.theta, learner.state.theta)
     for name in ("theta", "best"):
         old, new = (copy.deepcopy(part) for part in (learner, moved))
         for part in (old, new):
             part.state.best[:] = getattr(part.state, name)
-        rules = [part.read_rules(model._stream.seen) for part in (old, new)]
+        rules = [part.read_rules(model.stream_.seen) for part in (old, new)]
         np.testing.assert_allclose(rules[0].predict(X), rules[1].predict(X), rtol=1e-9, atol=1e-9)
 
 
@@ -139,25 +139,27 @@ def test_a_stream_is_nearly_as_good_as_a_fit(params, one_pass, four_passes):
 
 def test_a_known_length_lets_the_learning_rate_fall():
     X, y, X_test, y_test = friedman(5_000)
-    models = []
+    learners = []
     for schedule in ("cosine", "constant"):
-        model = TSKRegressor(n_rules=8, schedule=schedule, random_state=0)
+        params = TSKRegressor(n_rules=8, recipe="droprule", schedule=schedule).get_params()
+        stream, plan = Stream(np.random.default_rng(0)), make_plan(params, 5_000, X.shape[1])
         for k in range(4):
             order = np.random.default_rng(k).permutation(5_000)
-            model._feed_block(X[order], y[order], None, Horizon(n_rows=5_000, n_iter=200))
-        assert model.n_iter_ == 200
-        assert root_mean_squared_error(y_test, model.predict(X_test)) < 0.5 * y_test.std()
-        models.append(model._stream.learner)
-    unrest = [np.abs(one.state.theta - one._mean_parameters()).mean() for one in models]
+            stream.feed(as_rows(X[order], y[order]), plan, Horizon(n_rows=5_000, n_iter=200))
+        fitted = stream.read("droprule", "stream")
+        assert fitted.n_iter == 200
+        assert root_mean_squared_error(y_test, fitted.rules.predict(X_test)) < 0.5 * y_test.std()
+        learners.append(stream.learner)
+    unrest = [np.abs(one.state.theta - one._mean_parameters()).mean() for one in learners]
     assert unrest[0] < 0.5 * unrest[1]
 
 
 def test_a_small_table_does_not_wait_for_rows_that_never_come():
-    model = TSKRegressor(random_state=0)
+    stream, plan = Stream(np.random.default_rng(0)), make_plan(TSKRegressor().get_params(), 150, 3)
     for k in range(20):
         order = np.random.default_rng(k).permutation(150)
-        model._feed_block(X[order], Y[order], None, Horizon(n_rows=150, n_iter=30))
-    assert model.n_iter_ == 30
+        stream.feed(as_rows(X[order], Y[order]), plan, Horizon(n_rows=150, n_iter=30))
+    assert stream.n_iter == 30
 
 
 def test_rules_are_ordered_and_know_what_they_have_seen():
@@ -171,9 +173,9 @@ def test_rules_are_ordered_and_know_what_they_have_seen():
 
 def test_the_best_rules_are_those_of_smallest_error_on_the_reservoir():
     model = feed(small(learning_rate=0.3))
-    seen = model._stream.seen
+    seen = model.stream_.seen
     error = root_mean_squared_error(seen.reservoir.y[:, 0], model.predict(seen.reservoir.X))
-    assert error == pytest.approx(model._stream.learner.best_loss * Y.std(), rel=1e-9)
+    assert error == pytest.approx(model.stream_.learner.best_loss * Y.std(), rel=1e-9)
     last = model.history_["val_loss"][model.history_["iteration"] > model.best_iter_]
     assert (last >= error * (1 - 1e-9)).all()
 
@@ -216,4 +218,4 @@ def test_batches_that_lead_nowhere_are_skipped():
 
 def test_progress_is_shown(capsys):
     feed(small(verbose=1))
-    assert "[takagi] 1200 rows, iteration 16: batch RMSE" in capsys.readouterr().out
+    assert "[takagi] 1200 rows, iteration 16: batch loss" in capsys.readouterr().out

@@ -16,8 +16,7 @@ from takagi.cli._tables import Layout
 from takagi.cli._text_table import set_names
 from takagi.cli._training import Settings
 from takagi.cli._training_table import TrainingTable, choose_columns, learn_from
-from takagi.estimators._epochs import SAMPLE_ROWS, EpochProgress, limit_rows
-from takagi.estimators._fit_dataset import Wishes, copy_model, fit_source
+from takagi.estimators import SAMPLE_ROWS, copy_model, fit_source, limit_rows
 from takagi.tables import ArrowSource, DatasetError, Sample
 from takagi.tables._dialect import Dialect, read_dialects
 from takagi.tables._open import PARQUET_SUFFIXES, TEXT_SUFFIXES, find_files, make_text_format, open_dataset
@@ -134,11 +133,11 @@ def train_on_dataset(dataset: Dataset, data: TrainingTable, test: IntArray, sett
     watch = Watch(f"Training {settings.words} on {data.n_rows - len(test):,} rows", None, "iterations")
 
     def show(progress: Progress) -> None:
-        assert isinstance(progress, EpochProgress)
-        watch.unit = f"iterations, epoch {progress.epoch} of {progress.n_epochs}"
+        watch.unit = f"iterations, {progress.stage}"
         watch.reach(progress.n_iter, progress.max_iter)
 
     pipeline = copy_model(settings.make_regressor())
     with watch:
-        wishes = Wishes(data.y.name, callback=show, left_out=is_test)
-        return fit_source(pipeline, dataset.source, dataset.sample, wishes, dataset.rng)
+        return fit_source(
+            pipeline, dataset.source, dataset.sample, dataset.rng, target=data.y.name, callback=show, left_out=is_test
+        )

@@ -70,9 +70,9 @@ class Candidate:
 def train_model(X: Any, y: Any, settings: Settings, label: str) -> Pipeline:
     """Return a fitted pipeline of table encoder and regressor, and show progress; Ctrl-C leaves nothing."""
     if settings.committee:
-        with Watch(label, None, "members") as watch:
+        with Watch(label, None, "iterations") as watch:
             return make_pipeline(TableEncoder(), settings.make_regressor()).fit(
-                X, y, tskcommittee__callback=watch.reach
+                X, y, tskcommittee__callback=lambda progress: watch.reach(progress.n_iter, progress.max_iter)
             )
     with Watch(label, settings.max_iter, "iterations") as watch:
         model = fit_pipeline(X, y, settings, lambda progress: watch.reach(progress.n_iter, progress.max_iter))

@@ -1,8 +1,21 @@
-"""Estimators with scikit-learn's interface."""
+"""Estimators: scikit-learn's interface around fits, and tables larger than memory."""
 
+from takagi.estimators._collections import BUFFER_ROWS, SAMPLE_ROWS, limit_rows
 from takagi.estimators._committee import TSKCommittee
-from takagi.estimators._fit_dataset import fit_dataset
+from takagi.estimators._fit_dataset import copy_model, fit_dataset, fit_source
 from takagi.estimators._fuzzy_cmeans import FuzzyCMeans
+from takagi.estimators._memory import Memory
 from takagi.estimators._regressor import TSKRegressor
 
-__all__ = ["FuzzyCMeans", "TSKCommittee", "TSKRegressor", "fit_dataset"]
+__all__ = [
+    "BUFFER_ROWS",
+    "SAMPLE_ROWS",
+    "FuzzyCMeans",
+    "Memory",
+    "TSKCommittee",
+    "TSKRegressor",
+    "copy_model",
+    "fit_dataset",
+    "fit_source",
+    "limit_rows",
+]

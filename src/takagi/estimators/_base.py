@@ -1,71 +1,306 @@
-"""Checks of the data that an estimator is fitted on."""
+"""What every estimator of rules shares: parameters, fitted attributes, and training block by block."""
 
+from collections.abc import Mapping
+from copy import copy
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from takagi._compat import check_sample_weight
+from takagi._compat import HasMethods, Interval, StrOptions, fit_context
+from takagi._threads import with_one_blas_thread
 from takagi._typing import FloatArray, Table
-from takagi._validation import reject_bad_target, reject_missing, reject_text
-from takagi.fitting._rows import Rows
+from takagi._validation import TrainingData, validate_rows, validate_training
+from takagi.fitting import Fitted, Rows, Watch, make_plan
+from takagi.initializers import Initializer
+from takagi.optimizers import Optimizer
+from takagi.rulebase import RuleBase
+from takagi.streaming import ASSUMED_ROWS, Passes, Stream, fit_passes
+from takagi.tables import DatasetError
+from takagi.training import Callback
+
+_AUTO = StrOptions({"auto"})
+_USED = ("keep_prob", "batch_size", "l2", "smoothness")  # attributes that tell what was used
 
 
-def validate_training(
-    estimator: BaseEstimator, X: Table, y: Table, sample_weight: Table, min_rows: int = 2, reset: bool = True
-) -> tuple[Rows, bool]:
-    """Return checked rows, and whether the target came as one column of its own; without `reset` columns must stay."""
-    reject_text(X)
-    if y is not None:
-        reject_bad_target(y, "y")
-    X, y = validate_data(
-        estimator, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_all_finite=False,
-        ensure_min_samples=min_rows, reset=reset,
-    )  # fmt: skip
-    reject_missing(X, "X", getattr(estimator, "feature_names_in_", None), type(estimator).__name__)
-    targets = _as_columns(y)
-    return Rows(X, targets, validate_weight(sample_weight, X)), y.ndim == 1
+class BaseTSK(BaseEstimator):
+    """Parameters and fitted attributes of an estimator of rules; its subclasses document them."""
+
+    _parameter_constraints = {  # noqa: RUF012
+        "n_rules": [_AUTO, Interval(Integral, 1, None, closed="left")],
+        "recipe": [str],
+        "init": [str, HasMethods("make_rules")],
+        "projection": [None, str],
+        "n_projections": [str, Interval(Integral, 1, None, closed="left")],
+        "optimizer": [str, HasMethods("spec")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "powerball": [Interval(Real, 0, None, closed="left")],
+        "keep_prob": [_AUTO, Interval(Real, 0, 1, closed="right")],
+        "l2": [_AUTO, Interval(Real, 0, None, closed="left")],
+        "smoothness": [_AUTO, Interval(Real, 0, None, closed="left")],
+        "batch_size": [_AUTO, Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "schedule": [str],
+        "averaging": [Interval(Real, 0, 1, closed="left")],
+        "n_teachers": [Interval(Integral, 0, None, closed="left")],
+        "standardize": ["boolean", str],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "warm_start": ["boolean"],
+        "n_iter_no_change": [None, Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_rules: int | str = "auto",
+        *,
+        recipe: str = "auto",
+        init: str | Initializer = "fcm",
+        projection: str | None = None,
+        n_projections: int | str = "log2",
+        optimizer: str | Optimizer = "adabelief",
+        learning_rate: float = 0.03,
+        powerball: float = 0.5,
+        keep_prob: float | str = "auto",
+        l2: float | str = "auto",
+        smoothness: float | str = "auto",
+        batch_size: int | str = "auto",
+        max_iter: int = 5000,
+        schedule: str = "cosine",
+        averaging: float = 0.98,
+        n_teachers: int = 0,
+        standardize: bool | str = True,
+        validation_fraction: float = 0.15,
+        warm_start: bool = False,
+        n_iter_no_change: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_rules = n_rules
+        self.recipe = recipe
+        self.init = init
+        self.projection = projection
+        self.n_projections = n_projections
+        self.optimizer = optimizer
+        self.learning_rate = learning_rate
+        self.powerball = powerball
+        self.keep_prob = keep_prob
+        self.l2 = l2
+        self.smoothness = smoothness
+        self.batch_size = batch_size
+        self.max_iter = max_iter
+        self.schedule = schedule
+        self.averaging = averaging
+        self.n_teachers = n_teachers
+        self.standardize = standardize
+        self.validation_fraction = validation_fraction
+        self.warm_start = warm_start
+        self.n_iter_no_change = n_iter_no_change
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # -- block by block ------------------------------------------------------------------------------------------------
+
+    @fit_context(prefer_skip_nested_validation=True)
+    @with_one_blas_thread
+    def partial_fit(self, X: Table, y: Table, sample_weight: Table = None) -> Any:
+        """Pass once over a block of rows, going on from what is known from earlier blocks or from `fit`.
+
+        The first rows are kept until there are eight for each rule (1,000 for `n_rules="auto"`) and a batch; then rules
+        are made, and from then on rows train in batches. Rows that do not fill a batch wait for the next block.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Numbers; one row or more, always with the same columns.
+        y : array of shape (n_rows,) or (n_rows, n_outputs)
+            One target or several.
+        sample_weight : array of shape (n_rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        TSKRegressor
+            The estimator, with the best rules so far.
+
+        Notes
+        -----
+        Rows validate, and do not train, if a hash of their values says so: a part `validation_fraction` of them, at
+        most 2,000, always a uniform sample of all distinct rows so far. Rows may come again in later passes. Means and
+        deviations for `standardize` are those of all rows so far. The learning rate is constant, since a stream has no
+        known end; `max_iter`, `schedule` and `n_iter_no_change` are not used. Penalties that are "auto" in the accurate
+        recipe follow from the validation error and the number of distinct rows so far; they are zero in a first pass,
+        in which nothing can be learned by heart.
+
+        A block that is refused changes nothing. Ctrl-C is raised as everywhere else, and the best rules so far are
+        there to be used and saved. A saved and loaded model goes on as if there had been no stop.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from takagi import TSKRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> model = TSKRegressor(n_rules=4, random_state=0)
+        >>> for _ in range(20):
+        ...     X = rng.uniform(-1, 1, size=(500, 2))
+        ...     model = model.partial_fit(X, X[:, 0] * X[:, 1])
+        >>> bool(model.score(X, X[:, 0] * X[:, 1]) > 0.9)
+        True
+        """
+        self._validate_params()  # scikit-learn does so in the first call only
+        start, stream = getattr(self, "rule_base_", None), getattr(self, "stream_", None)
+        is_first = start is None and stream is None
+        data = validate_training(copy(self), X, y, sample_weight, min_rows=1, reset=is_first)
+        if stream is None:
+            stream = Stream(make_rng(self.random_state), start, start.output_names if start else data.target_names)
+        check_start(start, data.y.shape[1])
+        stream.check_block(data.y.shape[1], data.target_names)
+        plan = make_plan(self.get_params(deep=False), ASSUMED_ROWS, data.X.shape[1])
+        n_before, stopped = stream.n_iter, "interrupted"
+        try:
+            stream.feed(Rows(*data[:3]), plan)
+            stopped = "stream"
+        finally:
+            if stream.n_iter > n_before:
+                self._take(stream.read(plan.recipe, stopped), data, stream)
+            elif stream.seen is not None:
+                self._take_columns(data, stream)
+        if self.verbose:
+            print(f"[takagi] {stream}")  # noqa: T201
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)
+    @with_one_blas_thread
+    def fit_passes(
+        self, X: Table, y: Table, sample_weight: Table, passes: Passes, *, callback: Callback | None = None
+    ) -> Any:
+        """Fit rules to rows that do not fit into memory; `fit_dataset` and `fit` on Dask collections do so.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+            A sample of the rows.
+        passes : takagi.streaming.Passes
+            Reads all of them.
+        callback : callable, optional
+            As in `fit`.
+
+        Returns
+        -------
+        TSKRegressor
+            The fitted estimator.
+
+        Raises
+        ------
+        DatasetError
+            If rows cannot be read; its `model` is a copy of the estimator with the best rules so far.
+        """
+        start = self._find_start()
+        data = validate_training(copy(self), X, y, sample_weight, reset=start is None)
+        check_start(start, data.y.shape[1])
+        plan = make_plan(self.get_params(deep=False), passes.n_rows, data.X.shape[1])
+        watch = Watch(callback, self.verbose)
+        try:
+            fitted = fit_passes(Rows(*data[:3]), passes, plan, make_rng(self.random_state), watch, start)
+        except DatasetError as error:
+            error.model = None if error.model is None else copy(self)._take(error.model, data)
+            raise
+        return self._take(fitted, data)
+
+    # -- what is known after a fit -------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_fitted(
+        cls, fitted: Fitted, data: TrainingData, params: Mapping[str, Any], stream: Stream | None = None
+    ) -> Any:
+        """Return an estimator that has been fitted elsewhere: a member of a committee, or one that was saved.
+
+        Parameters
+        ----------
+        fitted : takagi.fitting.Fitted
+            What the fit ended with.
+        data : TrainingData
+            What the estimator keeps of its table; the rows themselves may be left out.
+        params : dict
+            Its parameters.
+        stream : Stream, optional
+            What `partial_fit` goes on from.
+
+        Returns
+        -------
+        TSKRegressor
+        """
+        return cls(**params)._take(fitted, data, stream)
+
+    def _take(self, fitted: Fitted, data: TrainingData, stream: Stream | None = None) -> Any:
+        """Set the fitted attributes: the only place that does."""
+        self._take_columns(data, stream)
+        self.rule_base_ = fitted.rules.rename(data.feature_names, data.target_names)
+        for name in _USED:
+            setattr(self, f"{name}_", getattr(fitted.config, name))
+        self.n_rules_ = self.rule_base_.n_rules
+        for name in ("recipe", "history", "best_iter", "n_iter", "stopped", "stages"):
+            setattr(self, f"{name}_", getattr(fitted, name))
+        return self
+
+    def _take_columns(self, data: TrainingData, stream: Stream | None) -> None:
+        """Set what is known of the columns before there are rules."""
+        self.n_features_in_, self.is_single_target_ = data.X.shape[1], data.is_single_target
+        given = {"feature_names_in_": data.feature_names, "stream_": stream}
+        for name, value in given.items():
+            if value is not None:
+                setattr(self, name, value)
+            else:
+                self.__dict__.pop(name, None)
+
+    def _find_start(self) -> RuleBase | None:
+        return getattr(self, "rule_base_", None) if self.warm_start else None
+
+    def firing_share(self, X: Table) -> FloatArray:
+        """Return how much each rule governs each row.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_rules)
+            Normalized firing levels; every row sums to 1.
+        """
+        return self.find_rules().firing_share(validate_rows(self, X))
+
+    def find_rules(self) -> RuleBase:
+        """Return the fitted rules, or raise an error that says how many rows a stream still waits for."""
+        stream = getattr(self, "stream_", None)
+        if stream is not None and not hasattr(self, "rule_base_"):
+            raise NotFittedError(
+                f"This {type(self).__name__} has no rules yet: {stream.n_waiting} rows wait, and rules are made when "
+                f"there are {stream.n_needed}, and as many different ones as rules. Call partial_fit with more rows."
+            )
+        check_is_fitted(self, "rule_base_")
+        return self.rule_base_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "rule_base_")
 
 
-def validate_held_out(estimator: BaseEstimator, X_val: Table, y_val: Table, n_outputs: int) -> Rows:
-    """Return checked validation rows; they must have the columns of the training rows."""
-    if X_val is None or y_val is None:
-        missing = "y_val" if y_val is None else "X_val"
-        raise ValueError(f"X_val and y_val go together, but {missing} is missing.")
-    reject_bad_target(y_val, "y_val")
-    try:
-        reject_text(X_val)
-        X, y = validate_data(
-            estimator, X_val, y_val, reset=False, dtype=np.float64, multi_output=True, y_numeric=True,
-            ensure_all_finite=False,
-        )  # fmt: skip
-    except ValueError as error:
-        raise ValueError(f"In X_val and y_val: {error}") from error
-    reject_missing(X, "X_val", getattr(estimator, "feature_names_in_", None), type(estimator).__name__)
-    targets = _as_columns(y)
-    if targets.shape[1] != n_outputs:
-        raise ValueError(f"y_val must have {n_outputs} target(s) as y has, got {targets.shape[1]}.")
-    return Rows(X, targets, np.ones(len(X)))
-
-
-def validate_weight(sample_weight: Table, X: FloatArray) -> FloatArray:
-    """Return row weights, ones if there are none."""
-    weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    return weight / weight.max() if weight.max() > 1e100 else weight  # so that their sum stays finite
-
-
-def _as_columns(y: FloatArray) -> FloatArray:
-    return np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-
-
-def read_target_names(y: Table) -> list[str] | None:
-    """Return the name or names of the target, if it has any."""
-    if hasattr(y, "columns"):
-        return [str(name) for name in y.columns]
-    name = getattr(y, "name", None)
-    return [str(name)] if name else None
+def check_start(rules: RuleBase | None, n_outputs: int) -> None:
+    """Raise an error unless rules to go on from, if there are any, have so many outputs."""
+    if rules is not None and rules.n_outputs != n_outputs:
+        raise ValueError(
+            f"The rules to go on from have {rules.n_outputs} target(s), but y has {n_outputs}. To start anew, set "
+            "warm_start=False or clone the model."
+        )
 
 
 def make_rng(random_state: Any) -> np.random.Generator:
@@ -75,6 +310,4 @@ def make_rng(random_state: Any) -> np.random.Generator:
 
 def count_threads(n_jobs: int | None) -> int:
     """Return the number of threads that scikit-learn's `n_jobs` stands for, one by default."""
-    from joblib import effective_n_jobs
-
     return effective_n_jobs(n_jobs) if n_jobs is not None else 1

@@ -1,41 +1,44 @@
 """The committee: the mean of several regressors, each trained without a part of the rows, and a memory of errors."""
 
-from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
 from numbers import Integral
-from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, MultiOutputMixin, RegressorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from takagi._compat import HasMethods, Interval, fit_context
+from takagi._compat import HasMethods, Interval, fit_context, validate_parameters
 from takagi._dask import is_dask, map_rows
 from takagi._messages import warn_user
+from takagi._threads import with_one_blas_thread
 from takagi._typing import FloatArray, IntArray, Table
-from takagi._validation import validate_rows
+from takagi._validation import TrainingData, validate_rows, validate_training
 from takagi._wording import name_outputs
-from takagi.estimators._base import count_threads, make_rng, read_target_names, validate_training
+from takagi.estimators._base import count_threads, make_rng
 from takagi.estimators._memory import Memory, choose_rows, learn_memory
 from takagi.estimators._regressor import TSKRegressor
-from takagi.fitting._advice import seek_advice
-from takagi.fitting._fitting import PilotEnded, take_line
-from takagi.fitting._rows import Rows, measure_size, merge_equal_rows
-from takagi.training import TrainConfig
+from takagi.fitting import (
+    Fitted,
+    Plan,
+    Rows,
+    Watch,
+    finish_fit,
+    fit_ridge_instead,
+    make_plan,
+    measure_size,
+    merge_equal_rows,
+    run_pilots,
+    train_rules,
+)
+from takagi.training import Callback
 
 _FEWEST_ROWS = 3  # so that two are left to train on
 _FEWEST_RULES = 4  # of a small member
 _MOST_VALIDATION_ROWS = 500  # of a fold; more would take longer than the training
-
-
-class Findings(NamedTuple):
-    """What pilots found on all rows: how many rules and which settings, and whether a straight line is preferred."""
-
-    n_rules: int
-    config: TrainConfig
-    prefers_line: bool
 
 
 class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEstimator):
@@ -78,6 +81,10 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         Root mean squared error of these predictions, an estimate of the error on new rows.
     memory_ : Memory or None
         The remembered rows and the widths in which rows must be alike; None if nothing is remembered.
+    stages_ : tuple of Stage
+        All that ran: "pilots" and "members", with `n_fits`, `n_iter` and `seconds`.
+    is_single_target_ : bool
+        Whether predictions are one number a row.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -125,13 +132,9 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=False)
+    @with_one_blas_thread
     def fit(
-        self,
-        X: Table,
-        y: Table,
-        sample_weight: Table = None,
-        *,
-        callback: Callable[[int, int], object] | None = None,
+        self, X: Table, y: Table, sample_weight: Table = None, *, callback: Callback | None = None
     ) -> "TSKCommittee":
         """Fit the members.
 
@@ -144,7 +147,9 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows.
         callback : callable, optional
-            Called after each member, in its thread, with the number of members that are fitted and that of all.
+            Called with a `takagi.training.Progress` every few hundred iterations, which counts those of all members, in
+            the thread of a member. When it returns True, the members under way end, and the others after their first
+            block.
 
         Returns
         -------
@@ -152,19 +157,19 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
             The fitted estimator.
         """
         base = _check_base(self.estimator)
-        base._validate_params()
-        given, self._is_single_target = validate_training(self, X, y, sample_weight, _FEWEST_ROWS)
+        validate_parameters(base)
+        data = validate_training(copy(self), X, y, sample_weight, _FEWEST_ROWS)
+        given = Rows(*data[:3])
         rows = merge_equal_rows(given)
-        rng = check_random_state(self.random_state)
+        rng, watch = check_random_state(self.random_state), Watch(callback, base.verbose)
         folds = np.array_split(rng.permutation(len(rows.X)), self._count_members(len(rows.X)))
-        members = self._fit_members(base, rows, folds, rng, callback)
-        self._name(members, read_target_names(y))
+        members = self._fit_members(base, data, rows, folds, rng, watch)
         prediction = _predict_out_of_fold(members, rows, folds)
         memory = None
         if self.remember:
             memory, correction = _remember(rows, prediction, rng, self.n_jobs)
             prediction += correction
-        self.estimators_, self.memory_ = members, memory  # all at once, so that Ctrl-C leaves nothing half done
+        self._take(members, memory, data, watch)  # all at once, so that Ctrl-C leaves nothing half done
         self._estimate_error(given, rows, prediction)
         return self
 
@@ -182,7 +187,7 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         check_is_fitted(self, "estimators_")
         if is_dask(X):
             rules = self.estimators_[0].rule_base_
-            return map_rows(self.predict, X, None if self._is_single_target else rules.n_outputs, name_outputs(rules))
+            return map_rows(self.predict, X, None if self.is_single_target_ else rules.n_outputs, name_outputs(rules))
         rows, n_threads = validate_rows(self, X), count_threads(self.n_jobs)
         return self._shape(self._predict_rows(rows, n_threads))
 
@@ -219,57 +224,52 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
     def _fit_members(
         self,
         base: TSKRegressor,
+        data: TrainingData,
         rows: Rows,
         folds: list[IntArray],
         rng: np.random.RandomState,
-        callback: Callable[[int, int], object] | None,
+        watch: Watch,
     ) -> list[TSKRegressor]:
         """Return the members, one for each fold; every second one is small."""
         first_seed, *seeds = rng.randint(2**31 - 1, size=len(folds) + 1).tolist()
-        found, done, lock = _measure(base, rows, first_seed), 0, Lock()
+        params = base.get_params(deep=False)
+        plan = make_plan(params, *rows.X.shape)
+        watch.expect(len(folds) * plan.config.max_iter)
+        prefers_ridge = False
+        if plan.penalties.are_open:
+            penalties, prefers_ridge = run_pilots(rows, None, plan, make_rng(first_seed), watch)
+            plan = replace(plan, penalties=penalties)
 
         def fit_member(place: int) -> TSKRegressor:
-            member = self._fit_member(base, found, rows, folds[place], seeds[place], is_small=place % 2 == 1)
-            nonlocal done
-            with lock:
-                done += 1
-                if callback is not None:
-                    callback(done, len(folds))
-            return member
+            fold, own_plan = folds[place], _choose_size(plan, is_small=place % 2 == 1)
+            if prefers_ridge:
+                fitted = fit_ridge_instead(_leave_out(rows, fold), rows, own_plan, watch)
+            else:
+                fitted = _fit_member(rows, fold, own_plan, make_rng(seeds[place]), watch)
+            self._tell_member(fitted, rows.take(fold))
+            return TSKRegressor.from_fitted(fitted, data, {**params, "random_state": seeds[place]})
 
-        run = Parallel(n_jobs=self.n_jobs, require="sharedmem")
-        return run(delayed(fit_member)(place) for place in range(len(folds)))
+        watch.begin("members")
+        try:
+            run = Parallel(n_jobs=self.n_jobs, require="sharedmem")
+            return run(delayed(fit_member)(place) for place in range(len(folds)))
+        except BaseException:
+            watch.end()  # members in other threads
+            raise
 
-    def _fit_member(
-        self, base: TSKRegressor, found: Findings | None, rows: Rows, fold: IntArray, seed: int, is_small: bool
-    ) -> TSKRegressor:
-        """Return a regressor that was trained on the rows outside a fold and validated on the fold."""
-        training, held_out = rows.take(np.delete(np.arange(len(rows.X)), fold)), rows.take(fold)
-        member = clone(base).set_params(random_state=seed)
-        if found is not None and found.prefers_line:
-            member._store(take_line(training, found.config), None)
-            member.n_features_in_ = rows.X.shape[1]
-        else:
-            if found is not None:
-                member.set_params(**_use_findings(base, found, len(rows.X), len(training.X), is_small))
-            judges = rows.take(fold[:_MOST_VALIDATION_ROWS])
-            y, y_val = self._shape(training.y), self._shape(judges.y)
-            member.fit(training.X, y, training.weight, X_val=judges.X, y_val=y_val)
-        _heed_interrupt(member)
-        member._is_single_target = self._is_single_target
+    def _tell_member(self, fitted: Fitted, fold: Rows) -> None:
         if self.verbose:
-            errors = held_out.y - member.rule_base_.predict(held_out.X).reshape(held_out.y.shape)
+            errors = fold.y - fitted.rules.predict(fold.X).reshape(fold.y.shape)
             shown = ", ".join(f"{rmse:.4g}" for rmse in np.sqrt((errors**2).mean(axis=0)))
-            print(f"[takagi] member with {member.n_rules_} rules: RMSE {shown} on its fold")  # noqa: T201
-        return member
+            print(f"[takagi] member with {fitted.rules.n_rules} rules: RMSE {shown} on its fold")  # noqa: T201
 
-    def _name(self, members: list[TSKRegressor], target_names: list[str] | None) -> None:
-        """Give the members the names of the columns, so that each can be used alone."""
-        names = getattr(self, "feature_names_in_", None)
-        for member in members:
-            member.rule_base_ = member.rule_base_.rename(names, target_names)
-            if names is not None:
-                member.feature_names_in_ = names
+    def _take(self, members: list[TSKRegressor], memory: Memory | None, data: TrainingData, watch: Watch) -> None:
+        """Set the fitted attributes but those about errors."""
+        self.estimators_, self.memory_, self.stages_ = members, memory, tuple(watch.stages)
+        self.n_features_in_, self.is_single_target_ = data.X.shape[1], data.is_single_target
+        self.__dict__.pop("feature_names_in_", None)
+        if data.feature_names is not None:
+            self.feature_names_in_ = data.feature_names
 
     def _predict_rows(self, rows: FloatArray, n_threads: int = 1) -> FloatArray:
         """Return predictions for checked rows, of shape (n_rows, n_outputs)."""
@@ -286,7 +286,7 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
             prediction[unused] = self._predict_rows(given.X[unused])
         self.oof_prediction_ = self._shape(prediction)
         rmse = measure_size(given.y - prediction, given.weight)
-        self.oof_rmse_ = float(rmse[0]) if self._is_single_target else rmse
+        self.oof_rmse_ = float(rmse[0]) if self.is_single_target_ else rmse
         if self.verbose:
             remembered = "nothing" if self.memory_ is None else f"{len(self.memory_.rows):,} rows"
             shown = ", ".join(f"{error:.4g}" for error in rmse)
@@ -294,7 +294,7 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
 
     def _shape(self, targets: FloatArray) -> FloatArray:
         """Return targets as they came: a vector, or columns."""
-        return targets.reshape(-1) if self._is_single_target else targets.reshape(len(targets), -1)
+        return targets.reshape(-1) if self.is_single_target_ else targets.reshape(len(targets), -1)
 
 
 def _check_base(estimator: Any) -> TSKRegressor:
@@ -310,35 +310,26 @@ def _check_base(estimator: Any) -> TSKRegressor:
     )
 
 
-def _measure(base: TSKRegressor, rows: Rows, seed: int) -> Findings | None:
-    """Return what pilots find, None if nothing is open."""
-    recipe = base._choose_recipe(rows)
-    if not recipe.measures:
-        return None
-    fitting, config = base._prepare(make_rng(seed))
-    try:
-        advice = seek_advice(fitting, recipe, config, rows, None, base.validation_fraction)
-    except PilotEnded:
-        raise KeyboardInterrupt from None
-    config = recipe.configure(config, advice.strength, rows, fitting.scales_target)
-    return Findings(recipe.n_rules, config, advice.prefers_line)
+def _choose_size(plan: Plan, is_small: bool) -> Plan:
+    """Return the plan of a member: where the number of rules is open, small members have half of them.
 
-
-def _use_findings(base: TSKRegressor, found: Findings, n_rows: int, n_training: int, is_small: bool) -> dict[str, Any]:
-    """Return the parameters for a member: those for all rows; measured penalties are in inverse proportion to rows.
-
-    Where the number of rules is open, small members have half of them, since members that differ are a better mean.
+    Members that differ are a better mean.
     """
-    penalties = {
-        name: getattr(found.config, name) * n_rows / n_training
-        for name in ("l2", "smoothness")
-        if getattr(base, name) == "auto"
-    }
-    n_rules = base.n_rules
-    if n_rules == "auto":
-        n_rules = min(max(_FEWEST_RULES, found.n_rules // (2 if is_small else 1)), found.n_rules, n_training)
-    config = found.config
-    return {"n_rules": n_rules, "keep_prob": config.keep_prob, "batch_size": config.batch_size, **penalties}
+    if not (plan.may_be_ridge and is_small):
+        return plan
+    return replace(plan, n_rules=min(plan.n_rules, max(_FEWEST_RULES, plan.n_rules // 2)))
+
+
+def _fit_member(rows: Rows, fold: IntArray, plan: Plan, rng: np.random.Generator, watch: Watch) -> Fitted:
+    """Return rules that are trained on the rows outside a fold and validated on rows of the fold."""
+    training = _leave_out(rows, fold)
+    plan = replace(plan, n_rules=min(plan.n_rules, len(training.X))) if plan.may_be_ridge else plan
+    trained = train_rules(training, rows.take(fold[:_MOST_VALIDATION_ROWS]), plan, rng, watch)
+    return finish_fit(trained, training, rows, plan, watch)
+
+
+def _leave_out(rows: Rows, fold: IntArray) -> Rows:
+    return rows.take(np.delete(np.arange(len(rows.X)), fold))
 
 
 def _predict_out_of_fold(members: list[TSKRegressor], rows: Rows, folds: list[IntArray]) -> FloatArray:
@@ -360,12 +351,6 @@ def _remember(
     own = np.full(len(rows.X), -1)
     own[chosen] = np.arange(len(chosen))
     return memory, memory.correct(rows.X, own, count_threads(n_jobs))
-
-
-def _heed_interrupt(regressor: TSKRegressor) -> None:
-    """End the fit where Ctrl-C ended that of a regressor: a committee of half-trained members is of no use."""
-    if regressor.stopped_ == "interrupted":
-        raise KeyboardInterrupt
 
 
 def _find_rows(rows: Rows, distinct: Rows) -> IntArray:

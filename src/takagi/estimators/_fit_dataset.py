@@ -1,8 +1,7 @@
 """Tables larger than memory: a sample first, then passes over all blocks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,10 @@ from sklearn.pipeline import Pipeline
 from takagi._messages import need_extra
 from takagi._typing import FloatArray
 from takagi.estimators._base import make_rng
-from takagi.estimators._epochs import BUFFER_ROWS, SAMPLE_ROWS, Arrays, Course, limit_rows, read_passes, train_in_epochs
+from takagi.estimators._collections import BUFFER_ROWS, SAMPLE_ROWS, check_rows, limit_rows, read_passes
 from takagi.estimators._regressor import TSKRegressor
-from takagi.fitting._rows import Rows
-from takagi.streaming._seen import hash_rows
+from takagi.fitting import Rows
+from takagi.streaming import Passes, hash_rows
 from takagi.tables import Block, DatasetError, Sample, Source, TableEncoder, open_source
 from takagi.training import Callback
 
@@ -60,8 +59,8 @@ def fit_dataset(
     buffer_rows : int, default=100000
         Rows that are mixed at a time.
     callback : callable, optional
-        Called every few thousand rows with a `takagi.training.Progress` that has an `epoch` and `n_epochs`, too;
-        training ends when it returns True.
+        Called every few thousand rows, and in pilot fits, with a `takagi.training.Progress`, whose `stage` tells the
+        epoch; training ends when it returns True.
 
     Returns
     -------
@@ -100,32 +99,9 @@ def fit_dataset(
     rows = open_source(source, target, features, sample_weight)
     rng = make_rng(pipeline[-1].random_state).spawn(1)[0]  # not the numbers that training draws
     sample = rows.sample(limit_rows(sample_rows, rows.n_features), rng)
-    return fit_source(pipeline, rows, sample, Wishes(target, epochs, buffer_rows, callback), rng)
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """How a source is to be fitted.
-
-    Parameters
-    ----------
-    target : str or sequence of str
-        Name of the target, or names.
-    epochs : int, optional
-        Passes.
-    buffer_rows : int
-        Rows that are mixed at a time.
-    callback : callable, optional
-        Called between blocks.
-    left_out : ndarray of bool, optional
-        Which rows of the sample, and all rows equal to them, are not to train.
-    """
-
-    target: str | Sequence[str]
-    epochs: int | None = None
-    buffer_rows: int = BUFFER_ROWS
-    callback: Callback | None = None
-    left_out: np.ndarray | None = None
+    return fit_source(
+        pipeline, rows, sample, rng, target=target, epochs=epochs, buffer_rows=buffer_rows, callback=callback
+    )
 
 
 def copy_model(model: Any) -> Pipeline:
@@ -146,30 +122,59 @@ def copy_model(model: Any) -> Pipeline:
 
 
 def fit_source(
-    pipeline: Pipeline, source: Source, sample: Sample, wishes: Wishes, rng: np.random.Generator
+    pipeline: Pipeline,
+    source: Source,
+    sample: Sample,
+    rng: np.random.Generator,
+    *,
+    target: str | Sequence[str],
+    epochs: int | None = None,
+    buffer_rows: int = BUFFER_ROWS,
+    callback: Callback | None = None,
+    left_out: np.ndarray | None = None,
 ) -> Pipeline:
-    """Fit a pipeline, in place, to a source of which a sample was drawn."""
+    """Fit a pipeline, in place, to a source of which a sample was drawn.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Transformers and a regressor, as `copy_model` returns it.
+    source : Source
+        All rows.
+    sample : Sample
+        Some of them, and how many there are.
+    rng : Generator
+        Mixes the rows.
+    target, epochs, buffer_rows, callback
+        As in `fit_dataset`.
+    left_out : bool array, optional
+        Which rows of the sample, and all rows equal to them, are not to train.
+
+    Returns
+    -------
+    Pipeline
+    """
     transformers, regressor = pipeline[:-1], pipeline[-1]
     if not hasattr(regressor, "rule_base_"):
         transformers.fit(sample.block.X, sample.block.y)
-    X, y, weight = _encode(transformers, sample.block)
-    name = _make_namer(wishes.target)
-    is_out = np.zeros(len(y), dtype=bool) if wishes.left_out is None else wishes.left_out
-    keys = _key(X[is_out], y[is_out])
-    kept = X[~is_out], y[~is_out], weight[~is_out]
+    rows = _encode(transformers, sample.block)
+    is_out = np.zeros(len(rows.y), dtype=bool) if left_out is None else left_out
+    keys, kept = np.unique(hash_rows(rows.take(np.flatnonzero(is_out)), seed=0)), rows.take(np.flatnonzero(~is_out))
+    X, y = kept.X, _name_targets(kept.y, target)
     if sample.is_whole:
-        regressor.fit(*name(*kept[:2]), kept[2], callback=wishes.callback)
+        regressor.fit(X, y, kept.weight, callback=callback)
         return pipeline
 
-    def encode(block: Block) -> Arrays:
+    def encode(block: Block) -> Rows:
         return _leave_out(_encode(transformers, block), keys)
 
-    read = read_passes(source, encode, limit_rows(wishes.buffer_rows, X.shape[1]), rng)
-    course = Course(sample.n_rows - int(is_out.sum()), read, name, wishes.epochs, wishes.callback)
+    read = read_passes(source, encode, limit_rows(buffer_rows, X.shape[1]), rng)
+    passes = Passes(sample.n_rows - int(is_out.sum()), read, epochs)
     try:
-        train_in_epochs(regressor, kept, course)
+        regressor.fit_passes(X, y, kept.weight, passes, callback=callback)
     except DatasetError as error:
-        error.model = pipeline if hasattr(regressor, "rule_base_") else None
+        if error.model is not None:
+            error.model = Pipeline([*pipeline.steps[:-1], (pipeline.steps[-1][0], error.model)])
         raise
     return pipeline
 
@@ -177,31 +182,21 @@ def fit_source(
 # -- parts -------------------------------------------------------------------------------------------------------------
 
 
-def _encode(transformers: Pipeline, block: Block) -> Arrays:
+def _encode(transformers: Pipeline, block: Block) -> Rows:
     try:
         matrix = transformers.transform(block.X)
     except (TypeError, ValueError) as error:
         raise DatasetError(f"{block.origin}: {error}") from error
-    return np.asarray(matrix, dtype=float), block.y, block.weight
+    return check_rows(block, np.asarray(matrix, dtype=float))
 
 
-def _make_namer(target: str | Sequence[str]) -> Callable[[FloatArray, FloatArray], tuple[Any, Any]]:
+def _name_targets(y: FloatArray, target: str | Sequence[str]) -> Any:
     pandas = need_extra("pandas", "parquet")
-    if isinstance(target, str):
-        return lambda X, y: (X, pandas.Series(y[:, 0], name=target))
-    return lambda X, y: (X, pandas.DataFrame(y, columns=list(target)))
+    return pandas.Series(y[:, 0], name=target) if isinstance(target, str) else pandas.DataFrame(y, columns=list(target))
 
 
-def _key(X: FloatArray, y: FloatArray) -> np.ndarray:
-    return np.unique(hash_rows(Rows(X, y, np.empty(0)), seed=0))
-
-
-def _leave_out(rows: Arrays, keys: np.ndarray) -> Arrays:
-    if not len(keys):
-        return rows
-    X, y, weight = rows
-    stays = ~np.isin(hash_rows(Rows(*rows), seed=0), keys)
-    return X[stays], y[stays], weight[stays]
+def _leave_out(rows: Rows, keys: np.ndarray) -> Rows:
+    return rows.take(np.flatnonzero(~np.isin(hash_rows(rows, seed=0), keys))) if len(keys) else rows
 
 
 def _check_counts(counts: dict[str, tuple[int | None, int]]) -> None:

@@ -12,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from takagi._compat import Interval, fit_context
 from takagi._messages import warn_user
 from takagi._typing import FloatArray, IntArray, Table
-from takagi._validation import reject_missing, reject_text, validate_rows
-from takagi.estimators._base import validate_weight
-from takagi.fitting._rows import Rows, merge_equal_rows
+from takagi._validation import reject_missing, reject_text, validate_rows, validate_weight
+from takagi.fitting import Rows, merge_equal_rows
 from takagi.initializers import count_distinct, draw_memberships, fuzzy_cmeans, measure_memberships
 
 

@@ -21,7 +21,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from takagi import kernels
 from takagi._threads import run_blocks
 from takagi._typing import FloatArray, IntArray
-from takagi.fitting._rows import Rows, measure_columns, measure_size
+from takagi.fitting import Rows, measure_columns, measure_size
 
 _FEWEST_ROWS = 80  # fewer tell too little
 _MOST_ROWS = 50_000

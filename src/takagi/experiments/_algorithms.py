@@ -184,6 +184,7 @@ def paper_algorithm(
         return make_pipeline(SampleScaler(), Ridge(alpha=0.05))
     regressor = TSKRegressor(
         n_rules,
+        recipe="droprule",
         init=algorithm.init,
         projection=algorithm.projection,
         optimizer=algorithm.optimizer or "adabelief",

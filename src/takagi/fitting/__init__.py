@@ -1,1 +1,50 @@
-"""Fitting: settings and rows in, fitted rules out."""
+"""Fitting: rows and the settings of an estimator in, fitted rules out.
+
+`make_plan` resolves the settings to numbers, and `fit_rules` is the recipe from top to bottom: pilots that measure the
+noise, training, teachers. Estimators, streams and committees are front ends of these two.
+"""
+
+from takagi.fitting._fit import Fitted, finish_fit, fit_ridge_instead, fit_rules
+from takagi.fitting._pilots import run_pilots
+from takagi.fitting._plan import RECIPES, Penalties, Plan, make_plan
+from takagi.fitting._rows import (
+    MAX_VALIDATION_ROWS,
+    Rows,
+    Units,
+    choose_scale,
+    is_constant,
+    measure_columns,
+    measure_size,
+    measure_spread,
+    merge_equal_rows,
+    stack_rows,
+)
+from takagi.fitting._training import forget_data, initialize, train_rules
+from takagi.fitting._watch import Stage, Watch
+
+__all__ = [
+    "MAX_VALIDATION_ROWS",
+    "RECIPES",
+    "Fitted",
+    "Penalties",
+    "Plan",
+    "Rows",
+    "Stage",
+    "Units",
+    "Watch",
+    "choose_scale",
+    "finish_fit",
+    "fit_ridge_instead",
+    "fit_rules",
+    "forget_data",
+    "initialize",
+    "is_constant",
+    "make_plan",
+    "measure_columns",
+    "measure_size",
+    "measure_spread",
+    "merge_equal_rows",
+    "run_pilots",
+    "stack_rows",
+    "train_rules",
+]

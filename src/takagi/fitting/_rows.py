@@ -6,6 +6,7 @@ import numpy as np
 
 from takagi import kernels
 from takagi._typing import BoolArray, FloatArray, IntArray
+from takagi.rulebase import RuleBase
 
 MAX_VALIDATION_ROWS = 2_000
 HEAVY = 8.0  # times the mean weight
@@ -22,6 +23,10 @@ class Rows(NamedTuple):
         """Return some of the rows."""
         return Rows(self.X[index], self.y[index], self.weight[index])
 
+    def balance(self) -> "Rows":
+        """Return the same rows with weights of mean 1."""
+        return self._replace(weight=self.weight / self.weight.mean())
+
 
 class Units(NamedTuple):
     """Means and scales of features and targets."""
@@ -35,6 +40,26 @@ class Units(NamedTuple):
         """Return rows in standard units."""
         X = (rows.X - self.x_mean) / self.x_scale
         return Rows(X, (rows.y - self.y_mean) / self.y_scale, rows.weight)
+
+    @classmethod
+    def of_data(cls, n_features: int, n_outputs: int) -> "Units":
+        """Return the units of the data itself."""
+        return cls(np.zeros(n_features), np.ones(n_features), np.zeros(n_outputs), np.ones(n_outputs))
+
+    def express(self, rules: RuleBase, known: "Units | None" = None) -> RuleBase:
+        """Return rules for other standard units, by default those of the data, in these; no digits are lost between."""
+        known = Units.of_data(rules.n_features, rules.n_outputs) if known is None else known
+        return rules.rescale(
+            (known.x_mean - self.x_mean) / self.x_scale,
+            known.x_scale / self.x_scale,
+            (known.y_mean - self.y_mean) / self.y_scale,
+            known.y_scale / self.y_scale,
+        )
+
+    @property
+    def loss_factor(self) -> float:
+        """The target's scale, which takes an RMSE back to its units; several targets with several scales have none."""
+        return float(self.y_scale[0]) if len(self.y_scale) == 1 else 1.0
 
 
 def merge_equal_rows(rows: Rows) -> Rows:
@@ -132,12 +157,16 @@ def is_constant(spread: FloatArray, peak: FloatArray) -> BoolArray:
     return (spread <= 1e-14 * peak) | (spread < 1e-305)
 
 
-def measure_units(rows: Rows, standardize: bool | str) -> Units:
-    """Return the units to train in: both standardised, only the inputs, or neither; the target is always centred."""
-    n_features, n_outputs = rows.X.shape[1], rows.y.shape[1]
-    x_mean, x_scale = np.zeros(n_features), np.ones(n_features)
+def measure_units(rows: Rows, scales_inputs: bool, scales_target: bool) -> Units:
+    """Return the units to train in: inputs and target standardized or as they are; the target is always centered."""
+    units = Units.of_data(rows.X.shape[1], rows.y.shape[1])
     y_mean, y_scale = measure_columns(rows.y, rows.weight)
-    if isinstance(standardize, str) or standardize:
+    if scales_inputs:
         x_mean, x_scale = measure_columns(rows.X, rows.weight)
-    scales_target = not isinstance(standardize, str) and standardize
-    return Units(x_mean, x_scale, y_mean, y_scale if scales_target else np.ones(n_outputs))
+        units = units._replace(x_mean=x_mean, x_scale=x_scale)
+    return units._replace(y_mean=y_mean, y_scale=y_scale if scales_target else units.y_scale)
+
+
+def stack_rows(first: Rows, second: Rows) -> Rows:
+    """Return rows one after the other."""
+    return Rows(*(np.concatenate(parts) for parts in zip(first, second, strict=True)))

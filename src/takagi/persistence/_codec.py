@@ -10,14 +10,15 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from takagi._compat import validate_parameters
 from takagi._messages import warn_user
 from takagi.estimators import TSKCommittee, TSKRegressor
-from takagi.initializers import FuzzyCMeansInitializer, GridInitializer, KMeansInitializer, RandomInitializer
-from takagi.optimizers import SGDM, AdaBelief, AdaBound, Adam
+from takagi.initializers import INITIALIZERS
+from takagi.optimizers import OPTIMIZERS
 from takagi.persistence._committee import decode_committee, encode_committee
-from takagi.persistence._rules import build, decode_rules, encode_rules
+from takagi.persistence._regressor import decode_regressor, encode_regressor
+from takagi.persistence._rules import build, decode_names, decode_rules, encode_names, encode_rules
 from takagi.persistence._schema import ModelFileError, Node
-from takagi.persistence._stream import decode_stream, encode_stream
 from takagi.rulebase import RuleBase
 from takagi.tables import Column, TableEncoder
 
@@ -30,10 +31,10 @@ _SCALERS: dict[type, tuple[str, ...]] = {  # with what fitting finds out
 _FIRST = tuple(kind.__name__ for kind in (TableEncoder, *_SCALERS))
 _LAST = ("TSKRegressor", "TSKCommittee")
 _STEPS: dict[str, type] = {kind.__name__: kind for kind in (TableEncoder, *_SCALERS, TSKRegressor, TSKCommittee)}
-_INITIALIZERS = (FuzzyCMeansInitializer, KMeansInitializer, RandomInitializer, GridInitializer)
-_SETTINGS: dict[str, type] = {kind.__name__: kind for kind in (*_INITIALIZERS, SGDM, Adam, AdaBound, AdaBelief)}
+_SETTINGS: dict[str, type] = {
+    type(known).__name__: type(known) for known in (*INITIALIZERS.values(), *OPTIMIZERS.values())
+}
 _OUTPUTS = ("default", "pandas", "polars")
-_STOPPED = ("max_iter", "no_change", "callback", "interrupted", "diverged", "line", "stream")
 
 
 # -- models and pipelines ----------------------------------------------------------------------------------------------
@@ -108,10 +109,12 @@ def _encode_step(step: Any, name: str) -> Any:
             f"The step {name!r} is a {type(step).__name__}, which a model file cannot hold: before the regressor it "
             f"holds {', '.join(_FIRST)}. Do that step outside the pipeline, and save the rest."
         )
-    step._check_has_rules() if type(step) is TSKRegressor else check_is_fitted(step)
+    if type(step) is TSKRegressor:
+        step.find_rules()  # which says how many rows a stream still waits for
+    check_is_fitted(step)
     if type(step) is TSKCommittee:
         return encode_committee(step, lambda member: _encode_step(member, name), _encode_value)
-    encode = {TSKRegressor: _encode_regressor, TableEncoder: _encode_encoder}.get(type(step), _encode_scaler)
+    encode = {TSKRegressor: encode_regressor, TableEncoder: _encode_encoder}.get(type(step), _encode_scaler)
     parameters = {key: _encode_value(value, key) for key, value in step.get_params(deep=False).items()}
     return {"class": type(step).__name__, "parameters": parameters, **encode(step)}
 
@@ -122,67 +125,11 @@ def _decode_step(node: Node, kinds: Collection[str]) -> Any:
     kind = _STEPS[node.field("class").text(kinds)]
     if kind is TSKCommittee:
         return decode_committee(node, lambda member: _decode_step(member, _LAST[:1]), _decode_parameters)
-    decode = {TSKRegressor: _decode_regressor, TableEncoder: _decode_encoder}.get(kind, _decode_scaler)
-    return decode(kind(**_decode_parameters(node.field("parameters"), kind)), node)
-
-
-def _encode_regressor(model: TSKRegressor) -> dict[str, Any]:
-    return {
-        "feature_names": _encode_names(model),
-        "is_single_target": bool(model._is_single_target),
-        "rules": encode_rules(model.rule_base_),
-        "used": {
-            "keep_prob": float(model.keep_prob_),
-            "batch_size": int(model.batch_size_),
-            "l2": float(model.l2_),
-            "smoothness": float(model.smoothness_),
-        },
-        "best_iter": int(model.best_iter_),
-        "n_iter": int(model.n_iter_),
-        "stopped": model.stopped_,
-        "history": {
-            name: [value if np.isfinite(value) else None for value in values.tolist()]
-            for name, values in model.history_.items()
-        },
-        **({"stream": encode_stream(model._stream)} if hasattr(model, "_stream") else {}),
-    }
-
-
-def _decode_regressor(model: TSKRegressor, node: Node) -> TSKRegressor:
-    parts = node.open(
-        (
-            "class", "parameters", "feature_names", "is_single_target", "rules", "used", "best_iter", "n_iter",
-            "stopped", "history",
-        ),
-        optional=("stream",),
-    )  # fmt: skip
-    model.rule_base_ = decode_rules(parts["rules"])
-    model.n_features_in_ = model.rule_base_.n_features
-    _decode_names(model, parts["feature_names"])
-    model._is_single_target = parts["is_single_target"].flag()
-    if model._is_single_target and model.rule_base_.n_outputs > 1:
-        parts["is_single_target"].refuse("false for rules with several outputs")
-    used = parts["used"].open(("keep_prob", "batch_size", "l2", "smoothness"))
-    model.n_rules_, model.batch_size_ = model.rule_base_.n_rules, used["batch_size"].integer(least=1)
-    model.keep_prob_, model.l2_, model.smoothness_ = (used[name].number() for name in ("keep_prob", "l2", "smoothness"))
-    model.n_iter_ = parts["n_iter"].integer(least=0)
-    model.best_iter_ = parts["best_iter"].integer(least=0)
-    model.stopped_ = parts["stopped"].text(_STOPPED)
-    model.history_ = _decode_history(parts["history"], model.n_iter_)
-    if "stream" in parts:
-        model._stream = decode_stream(parts["stream"], model.rule_base_, model.history_)
-    return model
-
-
-def _decode_history(node: Node, n_iter: int) -> dict[str, np.ndarray]:
-    """Return the curves, of known length unless they say which iterations they are of."""
-    curves = node.open(("train_loss", "val_loss"), optional=("iteration",))
-    history = {name: curve.array(1, null=np.nan) for name, curve in curves.items()}
-    n_iter = len(history["iteration"]) if "iteration" in history else n_iter
-    for name, curve in curves.items():
-        if len(history[name]) != n_iter:
-            curve.refuse(f"a list of n_iter = {n_iter} numbers")
-    return history
+    parameters = _decode_parameters(node.field("parameters"), kind)
+    if kind is TSKRegressor:
+        return decode_regressor(parameters, node)
+    decode = _decode_encoder if kind is TableEncoder else _decode_scaler
+    return decode(kind(**parameters), node)
 
 
 def _encode_encoder(encoder: TableEncoder) -> dict[str, Any]:
@@ -217,7 +164,7 @@ def _encode_scaler(scaler: Any) -> dict[str, Any]:
     fitted = {name: getattr(scaler, name) for name in _SCALERS[type(scaler)]}
     return {
         "n_features": int(scaler.n_features_in_),
-        "feature_names": _encode_names(scaler),
+        "feature_names": encode_names(scaler),
         "output": _encode_output(scaler),
         "fitted": {name: value.tolist() if hasattr(value, "tolist") else value for name, value in fitted.items()},
     }
@@ -226,7 +173,9 @@ def _encode_scaler(scaler: Any) -> dict[str, Any]:
 def _decode_scaler(scaler: Any, node: Node) -> Any:
     parts = node.open(("class", "parameters", "n_features", "feature_names", "output", "fitted"))
     scaler.n_features_in_ = parts["n_features"].integer(least=1)
-    _decode_names(scaler, parts["feature_names"])
+    names = decode_names(parts["feature_names"], scaler.n_features_in_)
+    if names is not None:
+        scaler.feature_names_in_ = names
     for name, value in parts["fitted"].open(_SCALERS[type(scaler)]).items():
         n_features = scaler.n_features_in_
         setattr(scaler, name, value.maybe(partial(_decode_fitted, name=name, n_features=n_features)))
@@ -265,7 +214,7 @@ def _decode_parameters(node: Node, kind: type) -> dict[str, Any]:
     """Return the parameters of a class; those that a file of an older library lacks take their defaults."""
     parts = node.open((), optional=kind().get_params(deep=False))
     parameters = {name: _decode_value(value) for name, value in parts.items()}
-    build(node, kind(**parameters)._validate_params)
+    build(node, lambda: validate_parameters(kind(**parameters)))
     return parameters
 
 
@@ -278,19 +227,6 @@ def _decode_value(node: Node) -> Any:
     parts = node.open(["class", *(f.name for f in fields(kind))])
     read = {f.name: parts[f.name].integer if type(f.default) is int else parts[f.name].number for f in fields(kind)}
     return build(node, lambda: kind(**{name: take() for name, take in read.items()}))
-
-
-def _encode_names(estimator: Any) -> list[str] | None:
-    names = getattr(estimator, "feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
-
-
-def _decode_names(estimator: Any, node: Node) -> None:
-    names = node.maybe(Node.texts)
-    if names is not None and len(names) != estimator.n_features_in_:
-        node.refuse(f"a list of {estimator.n_features_in_} names")
-    if names is not None:
-        estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
 def _encode_output(step: Any) -> str | None:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from takagi.estimators import TSKCommittee, TSKRegressor
-from takagi.estimators._memory import Memory
+from takagi.estimators import Memory, TSKCommittee, TSKRegressor
+from takagi.persistence._regressor import decode_stage
 from takagi.persistence._schema import Node
 from takagi.rulebase import RuleBase
 
-_FIELDS = ("class", "parameters", "estimator", "members", "memory", "oof_rmse", "oof_prediction")
+_FIELDS = ("class", "parameters", "estimator", "members", "memory", "stages", "oof_rmse", "oof_prediction")
 _TINY = np.finfo(float).tiny  # the smallest number that can be divided by
 
 
@@ -30,6 +30,7 @@ def encode_committee(
         "estimator": None if committee.estimator is None else encode_parameters(committee.estimator),
         "members": [encode_member(member) for member in committee.estimators_],
         "memory": None if committee.memory_ is None else _encode_memory(committee.memory_),
+        "stages": [stage._asdict() for stage in committee.stages_],
         "oof_rmse": np.atleast_1d(committee.oof_rmse_).tolist(),
         "oof_prediction": committee.oof_prediction_.reshape(len(committee.oof_prediction_), -1).T.tolist(),
     }
@@ -52,12 +53,13 @@ def decode_committee(
         parts["members"].refuse("members with the same features and outputs")
     _take_over(committee, committee.estimators_[0])
     committee.memory_ = parts["memory"].maybe(partial(_decode_memory, rules=committee.estimators_[0].rule_base_))
+    committee.stages_ = tuple(decode_stage(stage) for stage in parts["stages"])
     rmse, prediction = parts["oof_rmse"].array(1), parts["oof_prediction"].array(2)
     n_outputs = committee.estimators_[0].rule_base_.n_outputs
     for name, values in (("oof_rmse", rmse), ("oof_prediction", prediction)):
         if len(values) != n_outputs:
             parts[name].refuse(f"a list for {n_outputs} output(s)")
-    is_single = committee._is_single_target
+    is_single = committee.is_single_target_
     committee.oof_rmse_ = float(rmse[0]) if is_single else rmse
     committee.oof_prediction_ = prediction[0] if is_single else np.ascontiguousarray(prediction.T)
     return committee
@@ -101,11 +103,11 @@ def _decode_memory(node: Node, rules: RuleBase) -> Memory:
 def _describe(member: TSKRegressor) -> tuple[Any, ...]:
     """Return what all members have in common."""
     names = tuple(getattr(member, "feature_names_in_", ()))
-    return member.n_features_in_, names, member.rule_base_.n_outputs, member._is_single_target
+    return member.n_features_in_, names, member.rule_base_.n_outputs, member.is_single_target_
 
 
 def _take_over(committee: TSKCommittee, member: TSKRegressor) -> None:
     committee.n_features_in_ = member.n_features_in_
-    committee._is_single_target = member._is_single_target
+    committee.is_single_target_ = member.is_single_target_
     if hasattr(member, "feature_names_in_"):
         committee.feature_names_in_ = member.feature_names_in_

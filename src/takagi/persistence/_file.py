@@ -11,8 +11,9 @@ from typing import Any, BinaryIO
 from takagi._files import write_whole
 from takagi.persistence._codec import decode_model, encode_model
 from takagi.persistence._schema import ModelFileError, parse
+from takagi.persistence._upgrade import upgrade
 
-VERSION = 1
+VERSION = 2
 MAX_BYTES = 100_000_000
 
 _START = re.compile(rb'\{\s*"format"\s*:\s*"takagi-model"\s*,\s*"version"\s*:\s*(\d{1,9})\s*,')
@@ -101,7 +102,8 @@ def load(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
     with path.open("rb") as stream:
         try:
             content = _read_checked(stream, max_bytes)
-            return decode_model(parse(content).open(("format", "version", "takagi", "sha256", "model"))["model"])
+            parts = parse(content).open(("format", "version", "takagi", "sha256", "model"))
+            return decode_model(upgrade(parts["model"], parts["version"].integer(least=1)))
         except ModelFileError as error:
             raise ModelFileError(f"{path} cannot be loaded: {error}") from None
 

@@ -1,7 +1,6 @@
 """Rules as plain JSON values and back."""
 
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,20 +12,27 @@ from takagi.rulebase import RuleBase
 T = TypeVar("T")
 
 
+_RULES = (
+    "centers", "widths", "consequents", "antecedent_projection", "consequent_projection", "tied_projection", "sets",
+    "feature_names", "output_names", "profile",
+)  # fmt: skip
+_PROFILE = ("n_rows", "share", "mean", "quantiles", "output_quantiles")
+
+
 def encode_rules(rules: RuleBase) -> dict[str, Any]:
     """Return rules as plain values."""
-    encoded = {f.name: getattr(rules, f.name) for f in fields(RuleBase)}
+    encoded = {name: getattr(rules, name) for name in _RULES}
     encoded = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in encoded.items()}
-    encoded["widths"] = [[width if np.isfinite(width) else None for width in row] for row in encoded["widths"]]
+    encoded["widths"] = encode_numbers(rules.widths)
     if rules.profile is not None:
-        profile = {f.name: getattr(rules.profile, f.name) for f in fields(Profile)}
+        profile = {name: getattr(rules.profile, name) for name in _PROFILE}
         encoded["profile"] = {name: np.asarray(value).tolist() for name, value in profile.items()}
     return encoded
 
 
 def decode_rules(node: Node) -> RuleBase:
     """Return rules from what `encode_rules` made of them."""
-    parts = node.open([f.name for f in fields(RuleBase)])
+    parts = node.open(_RULES)
     return build(
         node,
         lambda: RuleBase(
@@ -52,7 +58,7 @@ def _decode_sets(node: Node) -> np.ndarray:
 
 
 def _decode_profile(node: Node) -> Profile:
-    parts = node.open([f.name for f in fields(Profile)])
+    parts = node.open(_PROFILE)
     return Profile(
         n_rows=parts["n_rows"].integer(least=0),
         share=parts["share"].array(1),
@@ -60,6 +66,27 @@ def _decode_profile(node: Node) -> Profile:
         quantiles=parts["quantiles"].array(2),
         output_quantiles=parts["output_quantiles"].array(2),
     )
+
+
+def encode_numbers(values: np.ndarray) -> list[Any]:
+    """Return numbers in lists, with null for those that are not finite."""
+    plain = values.astype(object)
+    plain[~np.isfinite(values)] = None
+    return plain.tolist()
+
+
+def encode_names(estimator: Any) -> list[str] | None:
+    """Return the names of an estimator's features, if it has any."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def decode_names(node: Node, n_features: int) -> np.ndarray | None:
+    """Return names of features, or None."""
+    names = node.maybe(Node.texts)
+    if names is not None and len(names) != n_features:
+        node.refuse(f"a list of {n_features} names")
+    return None if names is None else np.array(names, dtype=object)
 
 
 def build(node: Node, make: Callable[[], T]) -> T:

@@ -1,23 +1,23 @@
 """The state of a stream as plain JSON values and back, so that a loaded model goes on as if there had been no stop."""
 
 import re
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from takagi._typing import FloatArray
-from takagi.fitting._rows import MAX_VALIDATION_ROWS, Rows, Units
-from takagi.persistence._rules import build, decode_rules, encode_rules
+from takagi.fitting import MAX_VALIDATION_ROWS, Fitted, Rows, Units
+from takagi.persistence._rules import build, decode_rules, encode_numbers, encode_rules
 from takagi.persistence._schema import Node
-from takagi.rulebase import RuleBase, unpack
-from takagi.streaming._learner import Learner
-from takagi.streaming._seen import Moments, Seen
-from takagi.streaming._stream import Stream
+from takagi.rulebase import FILLING, PARAMETERS, RuleBase, flatten, pack, split, unpack
+from takagi.streaming import Learner, Moments, Seen, Stream
 
 _VECTORS = ("theta", "mean", "spread", "average", "best")
 _PARTS = ("reservoir", "waiting", "recent")
-_SEEN = tuple(f.name for f in fields(Seen))
+_SEEN = ("seed", "fraction", "n_rows", "x", "y", *_PARTS)
+_MOMENTS = ("weight", "mean", "spread", "low", "high")
+_ROWS = ("X", "y", "weight")
+_UNITS = ("x_mean", "x_scale", "y_mean", "y_scale")
 _LEARNER = ("start", "units", "is_constant", "averaging", "best_loss", "best_iter", "n_iter")
 _WORD = re.compile("[0-9a-f]{32}")
 
@@ -26,19 +26,24 @@ def encode_stream(stream: Stream) -> dict[str, Any]:
     """Return the state of a stream as dicts, lists and numbers; the history stands elsewhere."""
     return {
         "rng": _encode_rng(stream.rng),
+        "seconds": stream.seconds,
         "seen": None if stream.seen is None else _encode_seen(stream.seen),
         "learner": None if stream.learner is None else _encode_learner(stream.learner),
     }
 
 
-def decode_stream(node: Node, rules: RuleBase, history: dict[str, FloatArray]) -> Stream:
+def decode_stream(node: Node, rules: RuleBase, fitted: Fitted) -> Stream:
     """Return a stream that has made some rules, or is to go on from them."""
-    parts = node.open(("rng", "seen", "learner"))
+    parts = node.open(("rng", "seconds", "seen", "learner"))
+    learner = parts["learner"].maybe(lambda learner: _decode_learner(learner, rules, fitted.history))
     return Stream(
-        _decode_rng(parts["rng"]),
-        rules.output_names,
-        _decode_seen(parts["seen"], rules.n_features, rules.n_outputs),
-        parts["learner"].maybe(lambda learner: _decode_learner(learner, rules, history)),
+        rng=_decode_rng(parts["rng"]),
+        start=rules if learner is None else None,
+        target_names=rules.output_names,
+        seen=_decode_seen(parts["seen"], rules.n_features, rules.n_outputs),
+        learner=learner,
+        seconds=parts["seconds"].number(),
+        config=fitted.config,
     )
 
 
@@ -47,8 +52,8 @@ def decode_stream(node: Node, rules: RuleBase, history: dict[str, FloatArray]) -
 
 def _encode_seen(seen: Seen) -> dict[str, Any]:
     encoded: dict[str, Any] = {"seed": seen.seed, "fraction": seen.fraction, "n_rows": seen.n_rows}
-    encoded |= {name: _encode_arrays(getattr(seen, name)) for name in ("x", "y", *_PARTS)}
-    return encoded
+    encoded |= {name: _encode_arrays(getattr(seen, name), _MOMENTS) for name in ("x", "y")}
+    return encoded | {name: _encode_arrays(getattr(seen, name), _ROWS) for name in _PARTS}
 
 
 def _decode_seen(node: Node, n_features: int, n_outputs: int) -> Seen:
@@ -70,35 +75,27 @@ def _decode_seen(node: Node, n_features: int, n_outputs: int) -> Seen:
 
 
 def _decode_moments(node: Node, n_columns: int) -> Moments:
-    parts = node.open(Moments._fields)
+    parts = node.open(_MOMENTS)
     weight = parts["weight"].number()
     if weight <= 0:
         parts["weight"].refuse("a positive number")
-    return Moments(weight, *(_decode_vector(parts[name], n_columns) for name in Moments._fields[1:]))
+    return Moments(weight=weight, **{name: _decode_array(parts[name], (n_columns,)) for name in _MOMENTS[1:]})
 
 
 def _decode_rows(node: Node, n_features: int, n_outputs: int) -> Rows:
-    parts = node.open(Rows._fields)
+    parts = node.open(_ROWS)
     weight = parts["weight"].array(1)
     if not (weight > 0).all():
         parts["weight"].refuse("positive numbers")
-    return Rows(
-        _decode_matrix(parts["X"], len(weight), n_features), _decode_matrix(parts["y"], len(weight), n_outputs), weight
-    )
+    X = _decode_array(parts["X"], (len(weight), n_features))
+    return Rows(X, _decode_array(parts["y"], (len(weight), n_outputs)), weight)
 
 
-def _decode_matrix(node: Node, n_rows: int, n_columns: int) -> FloatArray:
-    matrix = node.array(2)
-    if matrix.shape != (n_rows, n_columns) and not len(matrix) == n_rows == 0:
-        node.refuse(f"{n_rows} rows of {n_columns} numbers")
-    return matrix.reshape(n_rows, n_columns)
-
-
-def _decode_vector(node: Node, length: int) -> FloatArray:
-    vector = node.array(1)
-    if len(vector) != length:
-        node.refuse(f"a list of {length} numbers")
-    return vector
+def _decode_array(node: Node, shape: tuple[int, ...], null: float | None = None) -> FloatArray:
+    values = node.array(len(shape), null)
+    if values.shape != shape and not len(values) == shape[0] == 0:
+        node.refuse(f"an array of shape {shape}")
+    return values.reshape(shape)
 
 
 # -- what has been learned ---------------------------------------------------------------------------------------------
@@ -107,14 +104,30 @@ def _decode_vector(node: Node, length: int) -> FloatArray:
 def _encode_learner(learner: Learner) -> dict[str, Any]:
     return {
         "start": encode_rules(learner.start),
-        "units": _encode_arrays(learner.units),
+        "units": _encode_arrays(learner.units, _UNITS),
         "is_constant": learner.is_constant.tolist(),
         "averaging": float(learner.averaging),
         "best_loss": learner.best_loss if np.isfinite(learner.best_loss) else None,
         "best_iter": learner.best_iter,
         "n_iter": learner.n_iter,
-        **{name: getattr(learner.state, name).tolist() for name in _VECTORS},
+        **{name: _encode_vector(getattr(learner.state, name), learner.start) for name in _VECTORS},
     }
+
+
+def _encode_vector(vector: FloatArray, rules: RuleBase) -> dict[str, Any]:
+    """Return a flat vector by parameters, in which the order of the kernels does not show; infinity is null."""
+    parts = split(vector, pack(rules)[1])
+    return {name: encode_numbers(values) for name, values in parts.items()}
+
+
+def _decode_vector(node: Node, rules: RuleBase, fill: dict[str, float]) -> FloatArray:
+    expected = {name: getattr(rules, name) for name in PARAMETERS if getattr(rules, name) is not None}
+    parts = node.open(tuple(expected))
+    values = {name: _decode_array(parts[name], values.shape, np.inf) for name, values in expected.items()}
+    for name in values:
+        if name != "widths" and not np.isfinite(values[name]).all():
+            parts[name].refuse("finite numbers")
+    return flatten(values, fill)
 
 
 def _decode_learner(node: Node, rules: RuleBase, history: dict[str, FloatArray]) -> Learner:
@@ -135,9 +148,9 @@ def _decode_learner(node: Node, rules: RuleBase, history: dict[str, FloatArray])
 
 
 def _decode_units(node: Node, rules: RuleBase) -> Units:
-    parts = node.open(Units._fields)
+    parts = node.open(_UNITS)
     sizes = (rules.n_features, rules.n_features, rules.n_outputs, rules.n_outputs)
-    units = Units(*(_decode_vector(parts[name], size) for name, size in zip(Units._fields, sizes, strict=True)))
+    units = Units(*(_decode_array(parts[name], (size,)) for name, size in zip(_UNITS, sizes, strict=True)))
     for name in ("x_scale", "y_scale"):
         if not (getattr(units, name) > 0).all():
             parts[name].refuse("positive numbers")
@@ -146,20 +159,19 @@ def _decode_units(node: Node, rules: RuleBase) -> Units:
 
 def _decode_state(parts: dict[str, Node], learner: Learner) -> None:
     """Fill in the state of a learner."""
-    state = learner.state
+    state, rules = learner.state, learner.start
     for name in _VECTORS:
-        vector = getattr(state, name)
-        vector[:] = _decode_vector(parts[name], len(vector))
-    build(parts["theta"], lambda: unpack(state.theta, learner.start))
-    build(parts["best"], lambda: unpack(state.best, learner.start))
+        getattr(state, name)[:] = _decode_vector(parts[name], rules, {} if name in ("mean", "spread") else FILLING)
+    build(parts["theta"], lambda: unpack(state.theta, rules))
+    build(parts["best"], lambda: unpack(state.best, rules))
     best_loss = parts["best_loss"].maybe(Node.number)
     state.best_loss[0] = np.nan if best_loss is None else best_loss
     state.best_iter[0] = parts["best_iter"].integer(least=0)
     state.n_iter[0] = parts["n_iter"].integer(least=0)
 
 
-def _encode_arrays(parts: Any) -> dict[str, Any]:
-    return {name: np.asarray(value).tolist() for name, value in parts._asdict().items()}
+def _encode_arrays(parts: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: np.asarray(getattr(parts, name)).tolist() for name in names}
 
 
 def _encode_rng(rng: np.random.Generator) -> dict[str, Any]:

@@ -6,9 +6,7 @@ import numpy as np
 
 from takagi import kernels
 from takagi._typing import BoolArray, FloatArray
-from takagi.fitting._fitting import history_factor
-from takagi.fitting._rows import Rows, Units
-from takagi.fitting._warm_start import change_units, close_sets, reopen_sets
+from takagi.fitting import Rows, Units
 from takagi.profile import measure_profile
 from takagi.rulebase import RuleBase, pack, unpack
 from takagi.streaming._seen import Seen
@@ -47,7 +45,7 @@ class Learner:
     @classmethod
     def begin(cls, start: RuleBase, units: Units, is_constant: BoolArray) -> "Learner":
         """Return a learner before its first iteration."""
-        return cls(start, units, is_constant, begin_state(close_sets(start)), 0.0, np.empty((0, 3)))
+        return cls(start, units, is_constant, begin_state(start), 0.0, np.empty((0, 3)))
 
     @property
     def n_iter(self) -> int:
@@ -76,14 +74,15 @@ class Learner:
         floor = find_width_floor(config, self.start)
 
         def express(theta: FloatArray, least: float) -> FloatArray:
-            rules = change_units(unpack(theta, self.start), old, units)
+            rules = units.express(unpack(theta, self.start), old)
             return pack(replace(rules, widths=np.maximum(rules.widths, least)))[0]
 
         state = kernels.State(*(part.copy() for part in self.state))
         mean = self._mean_parameters()
         state.theta[:] = express(state.theta, floor)
         state.best[:] = express(state.best, 0.0)
-        state.average[:] = express(mean, floor) * (1.0 - config.averaging**self.n_iter)
+        part = 1.0 - config.averaging**self.n_iter
+        state.average[:] = express(mean, floor) * part if part else 0.0  # infinite widths times zero would be NaN
         return replace(self, units=units, is_constant=is_constant, state=state, averaging=config.averaging)
 
     def _mean_parameters(self) -> FloatArray:
@@ -104,12 +103,12 @@ class Learner:
     def record(self, run: Run, n_before: int) -> None:
         """Add the block that began with entry `n_before` of the run's history to the history."""
         block = run.history[n_before : run.n_iter - run.first_iter]
-        errors = np.array([np.sqrt(np.mean(block[:, 0] ** 2)), block[-1, 1]]) * history_factor(self.units)
+        errors = np.array([np.sqrt(np.mean(block[:, 0] ** 2)), block[-1, 1]]) * self.units.loss_factor
         known = self.history if np.isnan(errors[1]) else self.history[~np.isnan(self.history[:, 2])]  # all or none
         self.history = np.vstack([known, np.r_[self.n_iter, errors]])
         if len(self.history) > MAX_HISTORY:
             is_best = self.history[:, 0] == self.best_iter
-            self.history = self.history[(np.arange(len(self.history)) % 2 == 1) | is_best]
+            self.history = self.history[(np.arange(len(self.history))[::-1] % 2 == 0) | is_best]  # the last one stays
 
     def skip_batch(self) -> None:
         """Go back to the best rules after a batch that led nowhere, and count it as an iteration."""
@@ -124,7 +123,7 @@ class Learner:
 
     def read_rules(self, seen: Seen) -> RuleBase:
         """Return the best rules in the units of the data, those that govern most first, with a profile of all rows."""
-        rules = reopen_sets(unpack(self.state.best, self.start), self.start).rescale(*self.units)
+        rules = unpack(self.state.best, self.start).rescale(*self.units)
         X, y, weight = seen.sample
         profile = measure_profile((X, y), rules.firing_share, weight)
         order = np.argsort(-profile.share, kind="stable")

@@ -10,7 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from takagi._typing import BoolArray, FloatArray
-from takagi.fitting._rows import MAX_VALIDATION_ROWS, Rows, Units, choose_scale, is_constant, measure_spread
+from takagi.fitting import (
+    MAX_VALIDATION_ROWS,
+    Rows,
+    Units,
+    choose_scale,
+    is_constant,
+    measure_spread,
+    stack_rows,
+)
 
 _PROFILE_ROWS = 500
 _FREQUENT_COUNT, _FREQUENT_PART = 8, 0.005  # copies of a row in a block, from which on it trains in any case
@@ -146,15 +154,12 @@ class Seen:
         """Which features have been constant so far."""
         return is_constant(self.x.spread, self.x.peak)
 
-    def units(self, standardize: bool | str) -> Units:
-        """Return the units to train in, as `measure_units` does."""
-        n_features, n_outputs = len(self.x.mean), len(self.y.mean)
-        x_mean, x_scale, y_scale = np.zeros(n_features), np.ones(n_features), np.ones(n_outputs)
-        if isinstance(standardize, str) or standardize:
-            x_mean, x_scale = self.x.mean, self.x.scale
-        if not isinstance(standardize, str) and standardize:
-            y_scale = self.y.scale
-        return Units(x_mean, x_scale, self.y.mean, y_scale)
+    def units(self, scales_inputs: bool, scales_target: bool) -> Units:
+        """Return the units to train in, as `measure_units` does for rows in memory."""
+        units = Units.of_data(len(self.x.mean), len(self.y.mean))._replace(y_mean=self.y.mean)
+        if scales_inputs:
+            units = units._replace(x_mean=self.x.mean, x_scale=self.x.scale)
+        return units._replace(y_scale=self.y.scale) if scales_target else units
 
 
 def _find_frequent(keys: np.ndarray) -> np.ndarray:
@@ -184,8 +189,3 @@ def _mix(words: np.ndarray) -> np.ndarray:
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))
-
-
-def stack_rows(first: Rows, second: Rows) -> Rows:
-    """Return rows one after the other."""
-    return Rows(*(np.concatenate(parts) for parts in zip(first, second, strict=True)))

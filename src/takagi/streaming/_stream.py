@@ -2,25 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from time import perf_counter
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from takagi._messages import warn_user
-from takagi.fitting._fitting import Fitting
-from takagi.fitting._pilots import L2_PER_NOISE, SMOOTHNESS_PER_NOISE, Strength
-from takagi.fitting._recipe import Recipe, choose_recipe
-from takagi.fitting._rows import Rows
-from takagi.fitting._warm_start import enter_units
+from takagi.fitting import Fitted, Plan, Rows, Stage, Watch, forget_data, initialize
 from takagi.rulebase import RuleBase
 from takagi.streaming._learner import Learner
 from takagi.streaming._seen import Seen, hash_rows
-from takagi.training import Run, TrainConfig, announce_compilation
-from takagi.training._batches import draw_keep
+from takagi.training import Run, TrainConfig, announce_compilation, draw_keep
 
+ASSUMED_ROWS = 1_999  # of a stream of unknown length: enough for the most rules, few enough for small batches
 _ROWS_PER_RULE = 8  # that are waited for before the first rules are made
 _ROWS_FOR_AUTO = 1_000  # the same where the number of rules is open
-_ASSUMED_ROWS = 1_999  # of a stream of unknown length: enough for the most rules, few enough for small batches
 _ITERATIONS_PER_BLOCK = 32  # between two validations, which cost as much
 _MAX_WAITING = 10_000  # rows: for different ones before the first rules, and what is left of a block after Ctrl-C
 
@@ -41,69 +37,6 @@ class Horizon:
     n_iter: int | None = None
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What the parameters of an estimator ask of a stream.
-
-    Parameters
-    ----------
-    wishes : tuple
-        Number of rules, keep_prob, batch_size, l2 and smoothness, as numbers or "auto".
-    config : TrainConfig
-        All other settings of training.
-    fitting : Fitting
-        How the first rules are made, and in what units; with a `start`, they are that.
-    fraction : float
-        The part of the rows that validate.
-    horizon : Horizon
-        What is known in advance.
-    """
-
-    wishes: tuple[int | str, float | str, int | str, float | str, float | str]
-    config: TrainConfig
-    fitting: Fitting
-    fraction: float
-    horizon: Horizon
-
-    def choose_recipe(self, n_features: int) -> Recipe:
-        """Return the sizes; batches are small if the length is not known, since iterations are what a pass lacks."""
-        return choose_recipe(*self.wishes, n_rows=self.horizon.n_rows or _ASSUMED_ROWS, n_features=n_features)
-
-    def count_needed(self, batch_size: int) -> int:
-        """Return the number of rows to wait for before the first rules are made: a batch or more."""
-        n_rules = self.wishes[0] if self.fitting.start is None else self.fitting.start.n_rules
-        needed = _ROWS_FOR_AUTO if isinstance(n_rules, str) else _ROWS_PER_RULE * n_rules
-        if self.horizon.n_rows is not None:
-            needed = min(needed, self.horizon.n_rows // 2)
-        return max(needed, batch_size)
-
-    def is_enough(self, seen: Seen, n_needed: int, n_rules: int) -> bool:
-        """Return whether the rows that wait make rules: as many different ones as rules, or ten thousand alike."""
-        n_waiting = len(seen.waiting.X)
-        if n_waiting < n_needed or self.fitting.start is not None:
-            return n_waiting >= n_needed
-        return n_waiting >= _MAX_WAITING or len(np.unique(hash_rows(seen.waiting, seen.seed))) >= n_rules
-
-    def configure(self, recipe: Recipe, seen: Seen, noise: float) -> TrainConfig:
-        """Return settings of training, penalties in proportion to the noise of the target over the rows.
-
-        Rows that come for the first time cannot be learned by heart, so only as much as rows have come again counts.
-        """
-        units = seen.units(self.fitting.standardize)
-        variance = float(((seen.y.scale / units.y_scale) ** 2).mean())
-        noise = float(np.clip(noise / variance, 1e-8, 1.0)) if np.isfinite(noise) else 1.0
-        n_distinct = self.horizon.n_rows or seen.n_distinct
-        noise *= max(0.0, 1.0 - n_distinct / seen.n_rows)
-        strength = Strength(L2_PER_NOISE * noise, SMOOTHNESS_PER_NOISE[0] * noise)
-        config = replace(
-            self.config,
-            n_iter_no_change=None,
-            schedule="constant" if self.horizon.n_iter is None else self.config.schedule,
-            max_iter=self.horizon.n_iter or self.config.max_iter,
-        )
-        return recipe.penalize(config, strength, (n_distinct, len(seen.x.mean)), variance * len(seen.y.mean))
-
-
 @dataclass
 class Stream:
     """A stream between two blocks.
@@ -112,6 +45,8 @@ class Stream:
     ----------
     rng : Generator
         All randomness.
+    start : RuleBase, optional
+        Rules to go on from, in place of initial ones.
     target_names : sequence of str, optional
         Names of the targets, if they have any.
     seen : Seen, optional
@@ -120,15 +55,19 @@ class Stream:
         Rules under training; None until there are rows enough to make them.
     n_needed : int
         Rows that have to wait before rules are made.
+    seconds : float
+        Time that training took so far.
     config : TrainConfig, optional
         Settings of the last block that trained.
     """
 
     rng: np.random.Generator
+    start: RuleBase | None = None
     target_names: Sequence[str] | None = None
     seen: Seen | None = None
     learner: Learner | None = None
     n_needed: int = 0
+    seconds: float = 0.0
     config: TrainConfig | None = None
 
     @property
@@ -141,62 +80,129 @@ class Stream:
         """Iterations done."""
         return 0 if self.learner is None else self.learner.n_iter
 
-    def feed(self, rows: Rows, plan: Plan) -> None:
-        """Take in a block, and train on the rows that wait as far as they fill batches.
+    def feed(self, rows: Rows, plan: Plan, horizon: Horizon | None = None) -> None:
+        """Take in the rows of a block that have weight, and train on those that wait as far as they fill batches.
 
         An error or Ctrl-C leaves the stream either as it was before the block, or with the block taken in and a part of
         it trained on; of the rest, 10,000 rows then wait.
         """
-        recipe = plan.choose_recipe(rows.X.shape[1])
-        seen, learner, n_needed = self._take_in(rows, plan), self.learner, plan.count_needed(recipe.batch_size)
-        if learner is None and plan.is_enough(seen, n_needed, recipe.n_rules):
-            learner = self._begin(seen, plan, recipe)
+        horizon, since = Horizon() if horizon is None else horizon, perf_counter()
+        rows = rows.take(np.flatnonzero(rows.weight > 0))
+        if not len(rows.X):
+            return
+        n_needed = self._count_needed(plan, horizon)
+        if self.seen is None:
+            seen = Seen.begin(rows, plan.validation_fraction, self.rng)
+        else:
+            seen = self.seen.take_in(rows, self.rng)
+        learner = self.learner
+        if learner is None and self._is_enough(seen, n_needed, plan.n_rules):
+            learner = self._begin(seen, plan)
         self.seen, self.learner, self.n_needed = seen, learner, n_needed
-        if learner is not None:
-            self._train(plan, recipe)
+        try:
+            if learner is not None:
+                self._train(plan, horizon)
+        finally:
+            self.seconds += perf_counter() - since
 
-    def read_rules(self) -> RuleBase:
-        """Return the best rules so far, in the units of the data."""
+    def check_block(self, n_outputs: int, target_names: Sequence[str] | None) -> None:
+        """Raise an error unless a block has the targets of the rows before it."""
+        known = self.target_names
+        if self.seen is not None and n_outputs != len(self.seen.y.mean):
+            raise ValueError(f"y must have {len(self.seen.y.mean)} target(s) as before, got {n_outputs}.")
+        if target_names is not None and known is not None and list(target_names) != list(known):
+            raise ValueError(
+                f"y must have the target(s) {', '.join(known)} as before, got {', '.join(target_names)}. Rename the "
+                "column if it is the same target."
+            )
+
+    def read(self, recipe: str, stopped: str) -> Fitted:
+        """Return the best rules so far, and how they came about."""
         assert self.learner is not None
         assert self.seen is not None
-        return self.learner.read_rules(self.seen)
+        assert self.config is not None
+        names = ("iteration", "train_loss", "val_loss")
+        return Fitted(
+            rules=self.learner.read_rules(self.seen),
+            recipe=recipe,
+            config=self.config,
+            history=dict(zip(names, self.learner.history.T.copy(), strict=True)),
+            best_iter=self.learner.best_iter,
+            n_iter=self.n_iter,
+            stopped=stopped,
+            stages=(Stage("stream", 1, self.n_iter, self.seconds),),
+        )
 
     def __str__(self) -> str:
         if self.learner is None or self.seen is None or not len(self.learner.history):
             return f"{self.n_waiting} rows wait"
         n_iter, train_loss, val_loss = self.learner.history[-1]
         return (
-            f"{self.seen.n_rows} rows, iteration {n_iter:.0f}: batch RMSE {train_loss:.4g}, validation {val_loss:.4g} "
+            f"{self.seen.n_rows} rows, iteration {n_iter:.0f}: batch loss {train_loss:.4g}, validation {val_loss:.4g} "
             f"on {len(self.seen.reservoir.X)} rows, best in iteration {self.learner.best_iter}"
         )
 
-    def _take_in(self, rows: Rows, plan: Plan) -> Seen:
-        if self.seen is None:
-            return Seen.begin(rows, plan.fraction, self.rng)
-        return self.seen.take_in(rows, self.rng)
+    # -- the first rules -----------------------------------------------------------------------------------------------
 
-    def _begin(self, seen: Seen, plan: Plan, recipe: Recipe) -> Learner:
+    def _count_needed(self, plan: Plan, horizon: Horizon) -> int:
+        """Return the number of rows to wait for before the first rules are made: a batch or more."""
+        needed = _ROWS_FOR_AUTO if plan.may_be_ridge else _ROWS_PER_RULE * plan.n_rules
+        if self.start is not None:
+            needed = _ROWS_PER_RULE * self.start.n_rules
+        if horizon.n_rows is not None:
+            needed = min(needed, horizon.n_rows // 2)
+        return max(needed, plan.config.batch_size)
+
+    def _is_enough(self, seen: Seen, n_needed: int, n_rules: int) -> bool:
+        """Return whether the rows that wait make rules: as many different ones as rules, or ten thousand alike."""
+        n_waiting = len(seen.waiting.X)
+        if n_waiting < n_needed or self.start is not None:
+            return n_waiting >= n_needed
+        return n_waiting >= _MAX_WAITING or len(np.unique(hash_rows(seen.waiting, seen.seed))) >= n_rules
+
+    def _begin(self, seen: Seen, plan: Plan) -> Learner:
         """Make the first rules of the rows that wait, or take given ones."""
-        units = seen.units(plan.fitting.standardize)
-        if plan.fitting.start is not None:
-            start = enter_units(plan.fitting.start, units)
+        units = seen.units(plan.scales_inputs, plan.scales_target)
+        if self.start is not None:
+            start = units.express(forget_data(self.start))
         else:
-            rows = seen.waiting._replace(weight=seen.waiting.weight / seen.waiting.weight.mean())
-            start = plan.fitting.initialize(units.standardize(rows), recipe.n_rules)
+            start = initialize(units.standardize(seen.waiting.balance()), plan, self.rng, Watch())
         return Learner.begin(start, units, seen.is_constant)
 
-    def _train(self, plan: Plan, recipe: Recipe) -> None:
+    # -- training ------------------------------------------------------------------------------------------------------
+
+    def _configure(self, seen: Seen, plan: Plan, horizon: Horizon) -> TrainConfig:
+        """Return settings of training; penalties that are open follow from the validation error so far.
+
+        Rows that come for the first time cannot be learned by heart, so only as much as rows have come again counts.
+        """
+        assert self.learner is not None
+        units = seen.units(plan.scales_inputs, plan.scales_target)
+        variances = (seen.y.scale / units.y_scale) ** 2
+        noise = self.learner.best_loss**2 / float(variances.mean())
+        n_distinct = horizon.n_rows or seen.n_distinct
+        penalties = plan.penalties.with_noise(noise if np.isfinite(noise) else 1.0)
+        config = replace(
+            plan.config,
+            n_iter_no_change=None,
+            schedule="constant" if horizon.n_iter is None else plan.config.schedule,
+            max_iter=horizon.n_iter or plan.config.max_iter,
+        )
+        plan = replace(plan, config=config, penalties=penalties.weaken(max(0.0, 1.0 - n_distinct / seen.n_rows)))
+        return plan.configure(n_distinct, len(seen.x.mean), float(variances.sum()))
+
+    def _train(self, plan: Plan, horizon: Horizon) -> None:
         assert self.learner is not None
         assert self.seen is not None
-        seen = self.seen
-        n_batches = len(seen.waiting.X) // recipe.batch_size
-        if plan.horizon.n_iter is not None:
-            n_batches = min(n_batches, plan.horizon.n_iter - self.learner.n_iter)
+        seen, batch_size = self.seen, plan.config.batch_size
+        n_batches = len(seen.waiting.X) // batch_size
+        if horizon.n_iter is not None:
+            n_batches = min(n_batches, horizon.n_iter - self.learner.n_iter)
         if n_batches < 1:
             return
-        config = plan.configure(recipe, seen, self.learner.best_loss**2)
-        learner = self.learner.enter(seen.units(plan.fitting.standardize), seen.is_constant, config)
-        rows = seen.waiting.take(np.arange(n_batches * recipe.batch_size))
+        config = self._configure(seen, plan, horizon)
+        learner = self.learner.enter(seen.units(plan.scales_inputs, plan.scales_target), seen.is_constant, config)
+        rows = seen.waiting.take(np.arange(n_batches * batch_size))
         rows = rows._replace(weight=rows.weight * (seen.n_rows / seen.x.weight))
         announce_compilation()
         run = learner.open_run(config, rows, seen.reservoir, n_batches)
@@ -205,7 +211,7 @@ class Stream:
             self._run_blocks(run, n_batches)
         finally:
             n_done = run.n_iter - run.first_iter
-            self.seen = seen.drop_waiting(n_done * recipe.batch_size, max(_MAX_WAITING, recipe.batch_size))
+            self.seen = seen.drop_waiting(n_done * batch_size, max(_MAX_WAITING, batch_size))
 
     def _run_blocks(self, run: Run, n_batches: int) -> None:
         """Pass over the batches; one that leads nowhere is skipped, and training goes on from the best rules."""

@@ -5,6 +5,7 @@ Each iteration draws a mini-batch, drops rules, steps along the gradient and val
 heeds Ctrl-C.
 """
 
+from takagi.training._batches import draw_keep
 from takagi.training._bounds import Bounds
 from takagi.training._config import SCHEDULES, TrainConfig
 from takagi.training._run import Callback, Progress, Run, TrainResult, begin_state, check_dataset, find_width_floor
@@ -21,6 +22,7 @@ __all__ = [
     "announce_compilation",
     "begin_state",
     "check_dataset",
+    "draw_keep",
     "find_width_floor",
     "train",
 ]

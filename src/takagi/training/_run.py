@@ -15,7 +15,21 @@ from takagi.training._config import TrainConfig
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback is told between two blocks of iterations."""
+    """What a callback is told between two blocks of iterations.
+
+    Attributes
+    ----------
+    n_iter, max_iter : int
+        Iterations done and to come; in a fit of several trainings, those of all of them.
+    train_loss, val_loss : float
+        Of the last iteration; the latter is NaN if no rows are held out.
+    best_iter : int
+        The best iteration of the present training so far, from 1.
+    best_loss : float
+        Its loss on held-out rows.
+    stage : str
+        What the training is for: "training", or another stage of a fit.
+    """
 
     n_iter: int
     max_iter: int
@@ -23,6 +37,7 @@ class Progress:
     val_loss: float
     best_iter: int
     best_loss: float
+    stage: str = "training"
 
 
 Callback = Callable[[Progress], object]

@@ -31,6 +31,7 @@ def train(
     sample_weight_val: FloatArray | None = None,
     callback: Callback | None = None,
     bounds: Bounds | None = None,
+    keep_interrupted: bool = True,
 ) -> TrainResult:
     """Train a rule base by mini-batch gradient descent with L2, DropRule and the configured optimiser.
 
@@ -58,6 +59,8 @@ def train(
         Called with a `Progress` after each block of iterations; training stops when it returns True.
     bounds : Bounds, optional
         Where parameters may go. A start beyond them is moved to the nearest point within first.
+    keep_interrupted : bool, default=True
+        Whether Ctrl-C keeps the best rules so far, once there are any, with a warning; if not, it is raised.
 
     Returns
     -------
@@ -102,26 +105,26 @@ def train(
         )
     run = Run(rule_base, config, training, validation, source.n_iter, bounds=bounds)
     announce_compilation()
-    stopped = _run_blocks(run, source, callback)
+    try:
+        stopped = _run_blocks(run, source, callback)
+    except KeyboardInterrupt:
+        if not (keep_interrupted and run.state.best_iter[0]):
+            raise
+        warn_user(f"Training was interrupted; the best rules of {run.n_iter} iterations are kept.")
+        stopped = "interrupted"
     return run.result(stopped)
 
 
-def _run_blocks(run: "Run", source: Draws | Recorded, callback: Callback | None) -> str:
-    """Run blocks until an end is reached and say which; Ctrl-C ends training once something was learned."""
-    try:
-        while run.n_iter < source.n_iter:
-            batches, keep = source.next_block(run.n_iter)
-            ended = run.advance(batches, keep)
-            wish = callback(run.progress()) if callback is not None and run.n_iter else None
-            if isinstance(wish, (bool, np.bool_)) and wish:
-                return "callback"
-            if ended:
-                return ended
-    except KeyboardInterrupt:
-        if not run.state.best_iter[0]:
-            raise
-        warn_user(f"Training was interrupted; the best rules of {run.n_iter} iterations are kept.")
-        return "interrupted"
+def _run_blocks(run: Run, source: Draws | Recorded, callback: Callback | None) -> str:
+    """Run blocks until an end is reached and say which."""
+    while run.n_iter < source.n_iter:
+        batches, keep = source.next_block(run.n_iter)
+        ended = run.advance(batches, keep)
+        wish = callback(run.progress()) if callback is not None and run.n_iter else None
+        if isinstance(wish, (bool, np.bool_)) and wish:
+            return "callback"
+        if ended:
+            return ended
     return "max_iter"
 
 

@@ -37,7 +37,7 @@ def rows():
 @pytest.fixture
 def small_sample(monkeypatch):
     """A sample that is smaller than the tables here, so that they are fitted partition by partition."""
-    monkeypatch.setattr("takagi.estimators._dask_fit.SAMPLE_ROWS", 1500)
+    monkeypatch.setattr("takagi.estimators._collections.SAMPLE_ROWS", 1500)
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def test_a_fit_by_partitions_is_as_good_as_one_in_memory(rows, small_sample):
     expected, found = (np.sqrt(np.mean((model.predict(X) - y) ** 2)) for model in models)
     assert found < 1.1 * expected < 0.2
     assert models[1].stopped_ == "max_iter"
-    assert not hasattr(models[1], "_stream")
+    assert not hasattr(models[1], "stream_")
 
 
 def test_frames_keep_names_and_index(rows, small_sample):

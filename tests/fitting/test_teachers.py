@@ -4,17 +4,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_friedman1
 
-from takagi import TrainConfig, TSKRegressor
-from takagi.fitting._distillation import draw_between, run_taught
-from takagi.fitting._fitting import Fitting
-from takagi.fitting._recipe import choose_recipe
-from takagi.fitting._rows import Rows
-from takagi.initializers import FuzzyCMeansInitializer
-
-AUTO = ("auto",) * 5
-CONFIG = TrainConfig(
-    learning_rate=0.03, keep_prob=1.0, l2=0.1, smoothness=0.1, max_iter=400, schedule="cosine", averaging=0.98
-)
+from takagi import TSKRegressor
+from takagi.fitting import Rows
+from takagi.fitting._teachers import draw_between
 
 
 def make_rows(n_rows=120):
@@ -22,14 +14,12 @@ def make_rows(n_rows=120):
     return Rows(X, y[:, None], np.ones(n_rows))
 
 
-def make_fitting(seed):
-    return Fitting(FuzzyCMeansInitializer(), None, "log2", True, np.random.default_rng(seed))
-
-
-@pytest.mark.parametrize(("n_rows", "n_features", "expected"), [(1999, 24, True), (2000, 24, False), (1999, 25, False)])
-def test_few_rows_of_few_features_are_taught(n_rows, n_features, expected):
-    assert choose_recipe(*AUTO, n_rows=n_rows, n_features=n_features).is_taught == expected
-    assert not choose_recipe(8, *AUTO[1:], n_rows=n_rows, n_features=n_features).is_taught
+def fit(n_teachers, seed=0, callback=None, **params):
+    """Fit a model to some rows, penalties given so that no pilots run."""
+    params = {"n_rules": 16, "l2": 0.1, "smoothness": 0.1, "max_iter": 400} | params
+    rows = make_rows()
+    model = TSKRegressor(**params, n_teachers=n_teachers, random_state=seed)
+    return model.fit(rows.X, rows.y[:, 0], callback=callback)
 
 
 def test_points_lie_between_a_row_and_a_neighbor():
@@ -57,24 +47,26 @@ def test_one_row_has_nothing_beside_it():
 
 
 def test_teachers_leave_less_to_chance():
-    rows = make_rows()
     X = make_friedman1(300, 5, random_state=1)[0]
-
-    def spread(fit):
-        return np.std([fit(make_fitting(seed)).rules.predict(X) for seed in range(5)], axis=0).mean()
-
-    alone = spread(lambda fitting: fitting.run(rows, None, 16, CONFIG))
-    taught = spread(lambda fitting: run_taught(fitting, rows, 16, CONFIG, None))
+    alone, taught = (np.std([fit(n, seed).predict(X) for seed in range(5)], axis=0).mean() for n in (0, 4))
     assert taught < 0.85 * alone
 
 
-def test_the_callback_sees_all_fits_as_one():
+def test_the_callback_sees_all_trainings_as_one():
     seen = []
-    run_taught(make_fitting(0), make_rows(), 8, CONFIG, seen.append)
+    model = fit(4, callback=seen.append)
     done = [progress.n_iter for progress in seen]
     assert done == sorted(done)
     assert done[-1] == 4 * 400 + 200
     assert {progress.max_iter for progress in seen} == {done[-1]}
+    stages = [(stage.name, stage.n_fits, stage.n_iter) for stage in model.stages_]
+    assert stages == [("training", 1, 400), ("teachers", 3, 1200), ("student", 1, 200)]
+
+
+def test_what_is_told_of_a_taught_model_is_the_students():
+    model = fit(4)
+    assert model.n_iter_ == model.best_iter_ == len(model.history_["train_loss"]) == 200
+    assert model.l2_ == pytest.approx(0.01)
 
 
 @pytest.mark.parametrize("n_iter", [200, 700, 1700])
@@ -86,22 +78,15 @@ def test_an_early_end_leaves_the_first_teacher(n_iter, how):
             raise KeyboardInterrupt
         return progress.n_iter >= n_iter
 
-    ended = run_taught(make_fitting(0), make_rows(), 8, CONFIG, end)
-    assert ended.result.stopped == how
-    alone = make_fitting(0).run(make_rows(), None, 8, CONFIG)
-    assert (ended.result.n_iter == 400) == (n_iter > 400)
+    ended = fit(4, callback=end)
+    assert ended.stopped_ == how
+    assert (ended.n_iter_ == 400) == (n_iter > 400)
     if n_iter > 400:
-        np.testing.assert_array_equal(ended.rules.consequents, alone.rules.consequents)
+        assert ended.rule_base_ == fit(0).rule_base_
 
 
-def test_an_estimator_is_taught_by_itself():
+def test_several_targets_are_taught():
     rows = make_rows(300)
-    model = TSKRegressor(max_iter=200, random_state=0).fit(rows.X, rows.y[:, 0])
-    assert model.n_iter_ == 200
-    alone = TSKRegressor(max_iter=200, random_state=0)
-    alone.fit(rows.X, rows.y[:, 0], callback=lambda progress: progress.n_iter > 200)
-    assert alone.stopped_ == "callback"
-    assert model.n_rules_ == alone.n_rules_
-    assert not np.array_equal(model.predict(rows.X), alone.predict(rows.X))
-    several = TSKRegressor(max_iter=200, random_state=0).fit(rows.X, np.c_[rows.y, -rows.y])
+    several = TSKRegressor(max_iter=200, n_teachers=4, random_state=0).fit(rows.X, np.c_[rows.y, -rows.y])
+    assert "student" in [stage.name for stage in several.stages_]
     np.testing.assert_allclose(several.predict(rows.X)[:, 0], -several.predict(rows.X)[:, 1], atol=0.5)

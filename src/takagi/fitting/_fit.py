@@ -1,0 +1,169 @@
+"""The fit of a rule base, from rows and a plan to rules, on one page."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from takagi._messages import warn_user
+from takagi._typing import FloatArray
+from takagi.fitting._pilots import fit_ridge, run_pilots
+from takagi.fitting._plan import Plan
+from takagi.fitting._rows import Rows, split_rows, stack_rows
+from takagi.fitting._teachers import expect_lessons, teach
+from takagi.fitting._training import Trained, train_rules
+from takagi.fitting._watch import Stage, Watch
+from takagi.profile import measure_profile
+from takagi.rulebase import RuleBase
+from takagi.training import TrainConfig
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What a fit ends with: all that a fitted estimator tells.
+
+    Parameters
+    ----------
+    rules : RuleBase
+        In the units of the data, with a profile of the rows, those that govern most first.
+    recipe : str
+        The learning algorithm.
+    config : TrainConfig
+        The settings of the training that made the rules.
+    history : dict of str to ndarray of shape (n_iter,)
+        Losses of that training, in the units of the data.
+    best_iter : int
+        The iteration, from 1, that the rules were taken from; 0 for initial rules and for ridge regression.
+    n_iter : int
+        Iterations of that training.
+    stopped : str
+        Why it ended.
+    stages : tuple of Stage
+        All that ran.
+    """
+
+    rules: RuleBase
+    recipe: str
+    config: TrainConfig
+    history: dict[str, FloatArray]
+    best_iter: int
+    n_iter: int
+    stopped: str
+    stages: tuple[Stage, ...]
+
+
+def fit_rules(
+    rows: Rows,
+    plan: Plan,
+    rng: np.random.Generator,
+    watch: Watch,
+    *,
+    held_out: Rows | None = None,
+    start: RuleBase | None = None,
+    keep_interrupted: bool = True,
+) -> Fitted:
+    """Fit rules to rows.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows in the units of the data.
+    plan : Plan
+        What to do.
+    rng : Generator
+        All randomness.
+    watch : Watch
+        Is told of every stage.
+    held_out : Rows, optional
+        Rows to choose the iterate by; otherwise the plan says whether a part of the rows does so.
+    start : RuleBase, optional
+        Rules to go on from, in place of initial ones.
+    keep_interrupted : bool, default=True
+        Whether Ctrl-C keeps the best rules so far, once the rules themselves are trained; if not, it is raised.
+
+    Returns
+    -------
+    Fitted
+    """
+    given = rows if held_out is None else stack_rows(rows, held_out)
+    teaches = plan.n_teachers > 1 and start is None and held_out is None and not plan.holds_out
+    watch.expect(plan.config.max_iter)
+    if teaches:
+        expect_lessons(plan, watch)
+    if plan.penalties.are_open:
+        found = run_pilots(rows, held_out, plan, rng, watch)
+        if found.prefers_ridge and start is None:
+            return fit_ridge_instead(rows, given, plan, watch)
+        plan = replace(plan, penalties=found.penalties)
+    if held_out is None and plan.holds_out:
+        rows, held_out = split_rows(rows, plan.validation_fraction, rng)
+    watch.begin("training")
+    trained = train_rules(rows, held_out, plan, rng, watch, start=start, keep_interrupted=keep_interrupted)
+    stopped = trained.result.stopped
+    if teaches and stopped == "max_iter":
+        trained, stopped = _be_taught(trained, rows, plan, rng, watch)
+    return finish_fit(trained, rows, given, plan, watch, stopped)
+
+
+def finish_fit(
+    trained: Trained, rows: Rows, given: Rows, plan: Plan, watch: Watch, stopped: str | None = None
+) -> Fitted:
+    """Return what a training ends with, given its rows and all rows that were given."""
+    trained = _keep_start_if_better(trained)
+    return Fitted(
+        rules=add_profile(trained.rules, rows, given),
+        recipe=plan.recipe,
+        config=trained.config,
+        history=trained.history,
+        best_iter=trained.result.best_iter,
+        n_iter=trained.result.n_iter,
+        stopped=trained.result.stopped if stopped is None else stopped,
+        stages=tuple(watch.stages),
+    )
+
+
+def fit_ridge_instead(rows: Rows, given: Rows, plan: Plan, watch: Watch) -> Fitted:
+    """Return ridge regression, as one rule without conditions, in place of a fit."""
+    rules = add_profile(fit_ridge(rows.balance()), rows, given)
+    config = plan.configure(len(rows.X), rows.X.shape[1], 1.0)
+    history = {"train_loss": np.empty(0), "val_loss": np.empty(0)}
+    return Fitted(rules, plan.recipe, config, history, 0, 0, "ridge", tuple(watch.stages))
+
+
+def _be_taught(first: Trained, rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -> tuple[Trained, str]:
+    """Return the student, or the first teacher where Ctrl-C or the callback ends the lessons, and why they ended."""
+    try:
+        trained = teach(first, rows, plan, rng, watch)
+    except KeyboardInterrupt:
+        warn_user("Training was interrupted; the rules of the first of several fits are kept.")
+        return first, "interrupted"
+    return trained, "callback" if watch.has_ended else "max_iter"
+
+
+def _keep_start_if_better(trained: Trained) -> Trained:
+    """Return the initial rules, with a warning, where training only made things worse."""
+    result = trained.result
+    if result.best_iter and not trained.is_worse_than_start:
+        if result.stopped == "diverged":
+            warn_user(
+                f"Training diverged in iteration {result.n_iter + 1}; the rules of iteration {result.best_iter} are "
+                "kept. Lower learning_rate.",
+                ConvergenceWarning,
+            )
+        return trained
+    warn_user(
+        f"Training did not improve on the initial rules, which are kept (training ended: {result.stopped}). Lower "
+        "learning_rate if the target depends on the features.",
+        ConvergenceWarning,
+    )
+    return replace(trained, result=replace(result, rule_base=trained.start, best_iter=0))
+
+
+def add_profile(rules: RuleBase, rows: Rows, given: Rows) -> RuleBase:
+    """Return rules in the order of how much of the training rows they govern, with a profile of all given rows."""
+    profile = measure_profile((given.X, given.y), rules.firing_share, given.weight)
+    share = profile.share
+    if given is not rows:
+        share = measure_profile((rows.X, rows.y), rules.firing_share, rows.weight).share
+    order = np.argsort(-share, kind="stable")
+    return replace(rules.take(order), profile=replace(profile, share=share[order]))

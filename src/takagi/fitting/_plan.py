@@ -1,0 +1,196 @@
+"""The plan of a fit: what an estimator's parameters mean for a table of a given size, all of it numbers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from takagi._messages import unknown_name
+from takagi.initializers import INITIALIZERS, Initializer
+from takagi.optimizers import OPTIMIZERS
+from takagi.training import TrainConfig
+
+RECIPES = ("accurate", "droprule")
+MANY_FEATURES = 24  # beyond which penalties grow, and ridge regression has the benefit of the doubt
+_PROJECTIONS = ("antecedent", "shared", "separate")
+_ROWS_PER_RULE = 8
+_FEWEST_RULES, _MOST_RULES = 8, 128
+_ROWS_FOR_MOST = 1_000  # more than these
+_MOST_SETS = 3_200  # rules times features
+_MANY_ROWS = 2_000  # from which on batches are larger
+_L2_PER_NOISE = 3.0
+_LEAST_NOISE = 1e-8
+
+
+@dataclass(frozen=True)
+class Penalties:
+    """Penalties on consequents (l2) and on narrow sets (smoothness), and the only place that scales them.
+
+    A penalty acts as a prior, whose best strength is the variance of the noise over that of what is penalized. So a
+    penalty that is not given follows from the noise: for a pass over all rows it is in proportion to it.
+
+    Parameters
+    ----------
+    l2, smoothness : float or None
+        Given strengths, for the loss of one batch; None where the noise tells.
+    noise : float
+        Part of the target's variance that rules cannot explain.
+    smoothness_per_noise : float
+        Smoothness of a pass in units of the noise.
+    """
+
+    l2: float | None
+    smoothness: float | None
+    noise: float = 1.0
+    smoothness_per_noise: float = 3.0
+
+    @property
+    def are_open(self) -> bool:
+        """Whether the noise is needed."""
+        return self.l2 is None or self.smoothness is None
+
+    def with_noise(self, noise: float, smoothness_per_noise: float | None = None) -> "Penalties":
+        """Return the penalties for a noise; it is at most what the mean would leave."""
+        factor = self.smoothness_per_noise if smoothness_per_noise is None else smoothness_per_noise
+        return replace(self, noise=float(np.clip(noise, _LEAST_NOISE, 1.0)), smoothness_per_noise=factor)
+
+    def for_pilot(self, l2: float, smoothness: float, n_batches: float) -> "Penalties":
+        """Return penalties before the noise is known: l2 of a batch, smoothness of a pass of so many batches."""
+        noise = l2 * n_batches / _L2_PER_NOISE
+        return replace(self, noise=noise, smoothness_per_noise=smoothness / noise)
+
+    def weaken(self, part: float) -> "Penalties":
+        """Return a part of the penalties that follow from the noise."""
+        return replace(self, noise=self.noise * part)
+
+    def per_batch(self, part: float, n_features: int, variance: float) -> dict[str, float]:
+        """Return both for a batch that is a part of all rows; `variance` is that of all targets as they are trained."""
+        strength = self.noise * part * max(1.0, n_features / MANY_FEATURES)
+        return {
+            "l2": _L2_PER_NOISE * strength if self.l2 is None else self.l2,
+            "smoothness": self.smoothness_per_noise * strength * variance
+            if self.smoothness is None
+            else self.smoothness,
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a fit is to do.
+
+    Parameters
+    ----------
+    recipe : {"accurate", "droprule"}
+        The learning algorithm.
+    n_rules : int
+        Rules to make.
+    may_be_ridge : bool
+        Whether ridge regression, as one rule, may take their place.
+    initializer : Initializer
+        Makes the first rules.
+    projection : {None, "antecedent", "shared", "separate"}
+        Where affine combinations of the features are used.
+    n_projections : int
+        How many.
+    scales_inputs, scales_target : bool
+        Whether they are divided by their standard deviations for training.
+    penalties : Penalties
+        On consequents and sets.
+    config : TrainConfig
+        All other settings of training.
+    holds_out : bool
+        Whether a part of the rows chooses the iterate; if not, all rows train to the end.
+    validation_fraction : float
+        That part; also what pilots are judged by.
+    n_teachers : int
+        Fits whose mean is taught to one; 0 for none.
+    """
+
+    recipe: str
+    n_rules: int
+    may_be_ridge: bool
+    initializer: Initializer
+    projection: str | None
+    n_projections: int
+    scales_inputs: bool
+    scales_target: bool
+    penalties: Penalties
+    config: TrainConfig
+    holds_out: bool
+    validation_fraction: float
+    n_teachers: int
+
+    def configure(self, n_rows: float, n_features: int, variance: float) -> TrainConfig:
+        """Return the settings of training on so many rows; `variance` is that of all targets as they are trained."""
+        part = self.config.batch_size / n_rows
+        return replace(self.config, **self.penalties.per_batch(part, n_features, variance))  # type: ignore[arg-type]
+
+
+def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int) -> Plan:
+    """Return what the parameters of an estimator mean for so many rows and features."""
+    recipe = _check("recipe", params["recipe"], ("auto", *RECIPES))
+    recipe = "accurate" if recipe == "auto" else recipe
+    defaults = _DEFAULTS[recipe]
+    batch_size = 256 if recipe == "accurate" and n_rows >= _MANY_ROWS else 64
+    n_rules = _read(params["n_rules"], count_rules(n_rows, n_features))
+    return Plan(
+        recipe=recipe,
+        n_rules=n_rules,
+        may_be_ridge=params["n_rules"] == "auto",
+        initializer=_look_up("init", params["init"], INITIALIZERS),
+        projection=_check("projection", params["projection"], (None, *_PROJECTIONS)),
+        n_projections=_count_projections(params["n_projections"], n_rules),
+        scales_inputs=_check("standardize", params["standardize"], (True, False, "inputs")) is not False,
+        scales_target=params["standardize"] is True or params["standardize"] == 1,
+        penalties=Penalties(*(_read(params[name], defaults[name]) for name in ("l2", "smoothness"))),
+        config=TrainConfig(
+            optimizer=_look_up("optimizer", params["optimizer"], OPTIMIZERS),
+            keep_prob=_read(params["keep_prob"], defaults["keep_prob"]),
+            batch_size=_read(params["batch_size"], batch_size),
+            **{name: params[name] for name in _AS_GIVEN},
+        ),
+        holds_out=recipe == "droprule" or params["n_iter_no_change"] is not None,
+        validation_fraction=params["validation_fraction"],
+        n_teachers=params["n_teachers"] if recipe == "accurate" else 0,
+    )
+
+
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "accurate": {"keep_prob": 1.0, "l2": None, "smoothness": None},
+    "droprule": {"keep_prob": 0.8, "l2": 0.05, "smoothness": 0.0},
+}
+_AS_GIVEN = ("learning_rate", "powerball", "max_iter", "schedule", "averaging", "n_iter_no_change")
+
+
+def count_rules(n_rows: int, n_features: int) -> int:
+    """Return the power of two nearest to an eighth of the rows, from 8 to 64 and then 128, fewer for many features."""
+    largest = _MOST_RULES if n_rows > _ROWS_FOR_MOST else _MOST_RULES // 2
+    wanted = round(np.log2(np.clip(n_rows / _ROWS_PER_RULE, _FEWEST_RULES, largest)))
+    most = int(np.log2(np.clip(_MOST_SETS / n_features, _FEWEST_RULES / 2, _MOST_RULES)))
+    return min(2**wanted, 2**most, n_rows)
+
+
+def _read(value: Any, default: Any) -> Any:
+    return default if isinstance(value, str) and value == "auto" else value
+
+
+def _count_projections(wanted: int | str, n_rules: int) -> int:
+    if not isinstance(wanted, str):
+        return int(wanted)
+    _check("n_projections", wanted, ("log2",))
+    return max(1, round(np.log2(n_rules)))
+
+
+def _check(parameter: str, value: Any, known: tuple[Any, ...]) -> Any:
+    if value not in known:
+        raise unknown_name(parameter, value, [word for word in known if isinstance(word, str)])
+    return value
+
+
+def _look_up(parameter: str, value: Any, known: Mapping[str, Any]) -> Any:
+    if isinstance(value, type):
+        raise ValueError(f"{parameter} must be a name or an object, got the class; write {value.__name__}().")
+    if not isinstance(value, str):
+        return value
+    return known[_check(parameter, value, tuple(known))]

@@ -1,0 +1,134 @@
+"""One training: rows in the units of the data become rules in the units of the data."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.decomposition import PCA
+
+from takagi._typing import FloatArray
+from takagi.fitting._plan import Plan
+from takagi.fitting._rows import Rows, Units, measure_columns, measure_units, spread_weights
+from takagi.fitting._watch import Watch
+from takagi.initializers import count_distinct
+from takagi.rulebase import RuleBase
+from takagi.training import TrainConfig, TrainResult, train
+
+_HUGE = 1e100  # an error that is as good as infinite
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What one training returned, in the units that it was done in, and the rows and settings that it was done with."""
+
+    result: TrainResult
+    start: RuleBase
+    units: Units
+    rows: Rows
+    config: TrainConfig
+
+    @property
+    def rules(self) -> RuleBase:
+        """The rules in the units of the data."""
+        return self.result.rule_base.rescale(*self.units)
+
+    @property
+    def history(self) -> dict[str, FloatArray]:
+        """The losses in the units of the data."""
+        return {name: values * self.units.loss_factor for name, values in self.result.history.items()}
+
+    @property
+    def is_worse_than_start(self) -> bool:
+        """Whether the initial rules have smaller errors on the validation rows.
+
+        Without such rows: whether errors on training rows are larger than theirs and than those of the mean.
+        """
+        if not np.isnan(self.result.start_loss):
+            return self.result.best_loss > self.result.start_loss
+        sample = slice(None, None, max(1, len(self.rows.X) // 2_000))
+        rows = self.units.standardize(Rows(*(part[sample] for part in self.rows)))
+        guesses = [rules.predict(rows.X).reshape(rows.y.shape) for rules in (self.result.rule_base, self.start)]
+        errors = [np.minimum(np.abs(guess - rows.y), _HUGE) for guess in (*guesses, np.zeros_like(rows.y))]
+        trained, *others = (np.average((error**2).mean(axis=1), weights=rows.weight) for error in errors)
+        return not trained <= max(others) * (1 + 1e-9)
+
+
+def train_rules(
+    rows: Rows,
+    held_out: Rows | None,
+    plan: Plan,
+    rng: np.random.Generator,
+    watch: Watch,
+    *,
+    start: RuleBase | None = None,
+    keep_interrupted: bool = False,
+) -> Trained:
+    """Train rules on rows; held-out rows choose the iterate, without them it is the last one.
+
+    Rules start from `start`, in the units of the data, or from initial ones. Ctrl-C is raised unless
+    `keep_interrupted`, which keeps the best rules so far.
+    """
+    rows = rows.balance()
+    units = measure_units(rows, plan.scales_inputs, plan.scales_target)
+    scaled = spread_weights(units.standardize(rows))
+    judges = units.standardize(held_out) if held_out is not None else Rows(None, None, None)  # type: ignore[arg-type]
+    rules = initialize(scaled, plan, rng, watch) if start is None else units.express(forget_data(start))
+    deviation = measure_columns(rows.y, rows.weight)[1]
+    config = plan.configure(len(rows.X), rows.X.shape[1], float(((deviation / units.y_scale) ** 2).sum()))
+    result = train(
+        rules,
+        scaled.X,
+        scaled.y,
+        judges.X,
+        judges.y,
+        config,
+        rng=rng,
+        sample_weight=scaled.weight,
+        sample_weight_val=judges.weight,
+        callback=watch.follow(units.loss_factor),
+        keep_interrupted=keep_interrupted,
+    )
+    watch.count(result.n_iter)
+    return Trained(result, rules, units, rows, config)
+
+
+def initialize(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -> RuleBase:
+    """Return the initial rules for standard units, with projections onto principal components if wanted."""
+    make = plan.initializer.make_rules
+    if plan.projection is None:
+        rules = make(rows.X, rows.y, plan.n_rules, rng, rows.weight)
+    else:
+        n_components = min(plan.n_projections, *rows.X.shape)
+        directions = PCA(n_components, svd_solver="full").fit(rows.X).components_.T
+        rules = make(np.hstack([rows.X @ directions, rows.X]), rows.y, plan.n_rules, rng, rows.weight)
+        rules = _add_projection(rules, directions, plan.projection)
+    if watch.verbose and rules.n_rules > 1 and rules.sets is None:
+        _tell_collapse(rules, rows.X, watch)
+    return rules
+
+
+def _tell_collapse(rules: RuleBase, X: FloatArray, watch: Watch) -> None:
+    n_distinct = count_distinct(rules.centers[:, -X.shape[1] :], X)
+    if n_distinct < rules.n_rules:
+        watch.say(
+            f"the {rules.n_rules} initial rules have {n_distinct} distinct centers; training tells them apart. "
+            "FuzzyCMeansInitializer(m=1.2) or init='kmeans' start apart."
+        )
+
+
+def _add_projection(rules: RuleBase, directions: FloatArray, kind: str) -> RuleBase:
+    """Make rules over [X P, X] rules over X with a projection for the conditions and, by kind, for the consequents."""
+    projection = np.vstack([np.zeros(directions.shape[1]), directions])
+    if kind == "antecedent":
+        slopes = np.delete(rules.consequents, np.arange(1, 1 + directions.shape[1]), axis=2)
+        return replace(rules, consequents=slopes, antecedent_projection=projection)
+    return replace(
+        rules,
+        antecedent_projection=projection,
+        consequent_projection=projection,
+        tied_projection=kind == "shared",
+    )
+
+
+def forget_data(rules: RuleBase) -> RuleBase:
+    """Return rules without names and profile, which are of the data that they were fitted on."""
+    return replace(rules, feature_names=None, output_names=None, profile=None)

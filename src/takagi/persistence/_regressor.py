@@ -1,0 +1,95 @@
+"""A fitted regressor as plain JSON values and back."""
+
+from typing import Any
+
+import numpy as np
+
+from takagi._validation import TrainingData
+from takagi.estimators import TSKRegressor
+from takagi.fitting import RECIPES, Fitted, Stage
+from takagi.persistence._rules import build, decode_names, decode_rules, encode_names, encode_numbers, encode_rules
+from takagi.persistence._schema import Node
+from takagi.persistence._stream import decode_stream, encode_stream
+from takagi.rulebase import RuleBase
+from takagi.training import TrainConfig
+
+_FIELDS = (
+    "class", "parameters", "feature_names", "is_single_target", "parts", "recipe", "used", "best_iter", "n_iter",
+    "stopped", "history", "stages",
+)  # fmt: skip
+_USED = ("keep_prob", "batch_size", "l2", "smoothness")
+_STOPPED = ("max_iter", "no_change", "callback", "interrupted", "diverged", "ridge", "stream")
+
+
+def encode_regressor(model: TSKRegressor) -> dict[str, Any]:
+    """Return what is known after a fit; a model is a sum of parts, which are rule bases, as yet always one."""
+    used = {name: getattr(model, f"{name}_") for name in _USED}
+    return {
+        "feature_names": encode_names(model),
+        "is_single_target": bool(model.is_single_target_),
+        "parts": [encode_rules(model.rule_base_)],
+        "recipe": model.recipe_,
+        "used": {name: int(value) if name == "batch_size" else float(value) for name, value in used.items()},
+        "best_iter": int(model.best_iter_),
+        "n_iter": int(model.n_iter_),
+        "stopped": model.stopped_,
+        "history": {name: encode_numbers(values) for name, values in model.history_.items()},
+        "stages": [stage._asdict() for stage in model.stages_],
+        **({"stream": encode_stream(model.stream_)} if hasattr(model, "stream_") else {}),
+    }
+
+
+def decode_regressor(parameters: dict[str, Any], node: Node) -> TSKRegressor:
+    """Return a regressor from what `encode_regressor` made of it."""
+    parts = node.open(_FIELDS, optional=("stream",))
+    rules = _decode_parts(parts["parts"])
+    fitted = Fitted(
+        rules=rules,
+        recipe=parts["recipe"].text(RECIPES),
+        config=_decode_used(parts["used"]),
+        n_iter=parts["n_iter"].integer(least=0),
+        best_iter=parts["best_iter"].integer(least=0),
+        stopped=parts["stopped"].text(_STOPPED),
+        history=_decode_history(parts["history"], parts["n_iter"].integer(least=0)),
+        stages=tuple(decode_stage(stage) for stage in parts["stages"]),
+    )
+    is_single = parts["is_single_target"].flag()
+    if is_single and rules.n_outputs > 1:
+        parts["is_single_target"].refuse("false for rules with several outputs")
+    none = np.empty((0, rules.n_features)), np.empty((0, rules.n_outputs)), np.empty(0)
+    names = decode_names(parts["feature_names"], rules.n_features)
+    data = TrainingData(*none, names, None, is_single)
+    stream = decode_stream(parts["stream"], rules, fitted) if "stream" in parts else None
+    return TSKRegressor.from_fitted(fitted, data, parameters, stream)
+
+
+def _decode_parts(node: Node) -> RuleBase:
+    parts = [decode_rules(part) for part in node]
+    if len(parts) != 1:
+        node.refuse("a list of one rule base")
+    return parts[0]
+
+
+def _decode_used(node: Node) -> TrainConfig:
+    parts = node.open(_USED)
+    numbers = {name: parts[name].number() for name in ("keep_prob", "l2", "smoothness")}
+    batch_size = parts["batch_size"].integer(least=1)
+    return build(node, lambda: TrainConfig(batch_size=batch_size, **numbers))  # type: ignore[arg-type]
+
+
+def _decode_history(node: Node, n_iter: int) -> dict[str, np.ndarray]:
+    """Return the curves, of known length unless they say which iterations they are of."""
+    curves = node.open(("train_loss", "val_loss"), optional=("iteration",))
+    history = {name: curve.array(1, null=np.nan) for name, curve in curves.items()}
+    n_iter = len(history["iteration"]) if "iteration" in history else n_iter
+    for name, curve in curves.items():
+        if len(history[name]) != n_iter:
+            curve.refuse(f"a list of n_iter = {n_iter} numbers")
+    return history
+
+
+def decode_stage(node: Node) -> Stage:
+    """Return a stage of a fit."""
+    parts = node.open(("name", "n_fits", "n_iter", "seconds"))
+    n_fits, n_iter = parts["n_fits"].integer(least=0), parts["n_iter"].integer(least=0)
+    return Stage(parts["name"].text(), n_fits, n_iter, parts["seconds"].number())

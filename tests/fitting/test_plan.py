@@ -1,0 +1,99 @@
+"""Settings resolved to numbers, and penalties scaled in one place."""
+
+import numpy as np
+import pytest
+
+from takagi import TSKRegressor
+from takagi.fitting import Penalties, make_plan
+
+
+def plan(n_rows=500, n_features=4, **params):
+    return make_plan(TSKRegressor(**params).get_params(), n_rows, n_features)
+
+
+def test_a_plan_holds_no_words_where_numbers_are_needed():
+    for recipe in ("auto", "accurate", "droprule"):
+        made = plan(recipe=recipe, projection="shared")
+        numbers = (made.n_rules, made.n_projections, made.config.keep_prob, made.config.batch_size)
+        assert all(isinstance(number, int | float) for number in numbers)
+        assert made.recipe in ("accurate", "droprule")
+
+
+@pytest.mark.parametrize("n_rules", ["auto", 5])
+def test_the_recipe_does_not_depend_on_the_number_of_rules(n_rules):
+    assert plan(n_rules=n_rules).recipe == "accurate"
+    assert plan(n_rules=n_rules, recipe="droprule").recipe == "droprule"
+
+
+def test_the_droprule_recipe_has_its_own_defaults_and_holds_rows_out():
+    made = plan(recipe="droprule")
+    assert (made.config.keep_prob, made.penalties, made.holds_out) == (0.8, Penalties(0.05, 0.0), True)
+    assert plan().penalties.are_open
+    assert not plan().holds_out
+    assert plan(n_iter_no_change=10).holds_out
+
+
+def test_given_settings_are_kept_in_both_recipes():
+    for recipe in ("accurate", "droprule"):
+        made = plan(recipe=recipe, keep_prob=0.6, l2=0.2, smoothness=0.3, batch_size=7, n_rules=3)
+        assert (made.config.keep_prob, made.config.batch_size, made.n_rules) == (0.6, 7, 3)
+        assert made.penalties == Penalties(0.2, 0.3)
+
+
+@pytest.mark.parametrize(
+    ("standardize", "scaled"), [(True, (True, True)), ("inputs", (True, False)), (False, (False,) * 2)]
+)
+def test_standardize_says_what_is_scaled(standardize, scaled):
+    made = plan(standardize=standardize)
+    assert (made.scales_inputs, made.scales_target) == scaled
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("recipe", "acurate", "recipe 'acurate' is unknown, did you mean 'accurate'"),
+        ("projection", "share", "did you mean 'shared'"),
+        ("n_projections", "log", "did you mean 'log2'"),
+        ("standardize", "input", "did you mean 'inputs'"),
+        ("init", "fmc", "init 'fmc' is unknown"),
+        ("optimizer", "adma", "did you mean 'adam'"),
+    ],
+)
+def test_unknown_words_are_named(name, value, message):
+    with pytest.raises(ValueError, match=message):
+        plan(**{name: value})
+
+
+def test_a_penalty_of_a_pass_is_shared_among_its_batches():
+    penalties = Penalties(None, None).with_noise(0.1)
+    whole, tenth = (penalties.per_batch(part, 4, 1.0) for part in (1.0, 0.1))
+    assert whole == pytest.approx({"l2": 0.3, "smoothness": 0.3})
+    assert tenth == pytest.approx({name: value / 10 for name, value in whole.items()})
+
+
+def test_penalties_grow_with_many_features_and_smoothness_with_the_variance():
+    penalties = Penalties(None, None).with_noise(0.1)
+    few, many = (penalties.per_batch(1.0, n_features, 4.0) for n_features in (24, 48))
+    assert many["l2"] == pytest.approx(2 * few["l2"])
+    assert few["smoothness"] == pytest.approx(4 * few["l2"])
+
+
+def test_the_noise_is_at_most_what_the_mean_leaves():
+    assert Penalties(None, None).with_noise(7.0).noise == 1.0
+    assert Penalties(None, None).with_noise(0.0).noise > 0
+    assert Penalties(None, None).with_noise(0.5).weaken(0.0).per_batch(1.0, 2, 1.0) == {"l2": 0.0, "smoothness": 0.0}
+
+
+def test_a_pilot_has_the_penalties_that_it_is_told():
+    found = Penalties(None, None).for_pilot(0.02, 0.03, n_batches=8.0).per_batch(1 / 8, 4, 1.0)
+    assert found == pytest.approx({"l2": 0.02, "smoothness": 0.03 / 8})
+
+
+def test_given_penalties_are_those_of_a_batch_whatever_its_size():
+    assert Penalties(0.2, 0.0).with_noise(0.5).per_batch(0.01, 99, 3.0) == {"l2": 0.2, "smoothness": 0.0}
+
+
+def test_log2_counts_projections_by_rules():
+    assert plan(n_rules=16, projection="shared").n_projections == 4
+    assert plan(n_rules=16, projection="shared", n_projections=2).n_projections == 2
+    assert isinstance(np.asarray(plan(n_rules=1).n_projections).item(), int)
