@@ -130,22 +130,45 @@ def rmse(output, y, weight):
 # -- The loss (5) and its gradient -------------------------------------------------------------------------------------
 
 
-def loss(rules, X, y, weight, l2, keep=None, smoothness=0.0):
-    """Half the weighted squared error, summed over the batch, and the penalties.
+def respond(output):
+    """Probabilities: the logistic function of one output, the softmax of several."""
+    if output.shape[1] == 1:
+        return 1 / (1 + np.exp(-output))
+    return np.exp(output) / np.exp(output).sum(axis=1, keepdims=True)
+
+
+def log_loss(output, y):
+    """Minus the log of the probability of the class, per row; with one output the other class has the rest. (Not in
+    the paper.)"""
+    p = respond(output)
+    if output.shape[1] == 1:
+        p, y = np.hstack([p, 1 - p]), np.hstack([y, 1 - y])
+    return -(y * np.log(p)).sum(axis=1)
+
+
+def mean_loss(output, y, weight, kind):
+    """What is reported: the RMSE, or the weighted mean of the log loss."""
+    return rmse(output, y, weight) if kind == "squared" else (weight * log_loss(output, y)).sum() / weight.sum()
+
+
+def loss(rules, X, y, weight, l2, keep=None, smoothness=0.0, kind="squared"):
+    """Half the weighted squared error, or the log loss, summed over the batch, and the penalties.
 
     One is on all consequents but the bias, the other, which is not in the paper, on narrow sets.
     """
-    error = fire(rules, X, keep).output - y
+    output = fire(rules, X, keep).output
     penalty = l2 / 2 * (rules.W[:, :, 1:] ** 2).sum() + smoothness / 2 * (rules.S**-2.0).sum()
-    return (weight[:, None] * error**2).sum() / 2 + penalty
+    lost = ((output - y) ** 2).sum(axis=1) / 2 if kind == "squared" else log_loss(output, y)
+    return (weight * lost).sum() + penalty
 
 
-def gradient(rules, X, y, weight, l2, keep=None, smoothness=0.0, underflow="log"):
+def gradient(rules, X, y, weight, l2, keep=None, smoothness=0.0, underflow="log", kind="squared"):
     """The derivative of `loss` by every parameter, as Rules, and what fired."""
     fired = fire(rules, X, keep, underflow)
     good = fired.graded
     X, share, slope = X[good], fired.share[good], fired.slope[good]
-    error = weight[good, None] * (fired.output[good] - y[good])
+    response = fired.output if kind == "squared" else respond(fired.output)
+    error = weight[good, None] * (response[good] - y[good])
     pull = np.einsum("no,nro->nr", error, slope)  # derivative of the loss by log f
     Z = departures(rules, X)
 
@@ -200,6 +223,7 @@ class Settings:
     smoothness: float = 0.0
     schedule: str = "constant"
     averaging: float = 0.0
+    loss: str = "squared"  # or "log"
     max_iter: int | None = None  # of the cosine schedule; None: as many as there are batches
     width_floor: float | None = None  # None: a tenth of the smallest initial width, all of it where rules share sets
     underflow: str = "log"  # or "pairs" or "authors"
@@ -245,8 +269,8 @@ def train(rules, data, scored, batches, keep=None, settings=None):
     curve, scores, trace, firings, underflowed = [], [], [], [], []
     for t, rows in enumerate(batches, start=1):
         kept = None if keep is None else keep[t - 1]
-        g, fired = gradient(rules, X[rows], y[rows], weight[rows], s.l2, kept, s.smoothness, s.underflow)
-        curve.append(rmse(fired.output, y[rows], weight[rows]))
+        g, fired = gradient(rules, X[rows], y[rows], weight[rows], s.l2, kept, s.smoothness, s.underflow, s.loss)
+        curve.append(mean_loss(fired.output, y[rows], weight[rows], s.loss))
         rate = s.learning_rate
         if s.schedule == "cosine":
             rate *= 0.5 * (1 + np.cos(np.pi * (t - 1) / (s.max_iter or len(batches))))
@@ -259,7 +283,7 @@ def train(rules, data, scored, batches, keep=None, settings=None):
         candidate = rules
         if s.averaging:
             mean, candidate = average(mean, rules, s.averaging, t)
-        scores.append([rmse(predict(candidate, Q, s.underflow), target, w) for Q, target, w in scored])
+        scores.append([mean_loss(predict(candidate, Q, s.underflow), target, w, s.loss) for Q, target, w in scored])
         trace.append(candidate)
         firings.append(fired)
         applied = (fired.ignored_mask | fired.small).any()

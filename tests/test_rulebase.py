@@ -260,6 +260,56 @@ def test_renaming_features_leaves_the_names_of_outputs(rules):
 
 
 # ----------------------------------------------------------------------------------------------------------------------
+# The link
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["logit", "softmax"])
+def classes(request):
+    n_outputs = 1 if request.param == "logit" else 3
+    drawn = make_rules(np.random.default_rng(0), n_outputs=n_outputs, projection="separate")
+    return replace(to_takagi(drawn), link=request.param)
+
+
+def test_with_a_link_predictions_are_probabilities(classes):
+    X = np.random.default_rng(1).normal(size=(30, 3))
+    outputs = replace(classes, link="identity").predict(X)
+    np.testing.assert_array_equal(classes.predict_raw(X), outputs)
+    expected = 1 / (1 + np.exp(-outputs))
+    if classes.n_outputs > 1:
+        expected = np.exp(outputs) / np.exp(outputs).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(classes.predict(X), expected, rtol=1e-12)
+
+
+def test_a_link_is_kept_by_all_that_makes_new_rules(classes):
+    others = [
+        classes.take([1, 0]),
+        classes.rename(["a", "b", "c"]),
+        classes.fold_consequents(),
+        classes.rescale(np.ones(3), np.full(3, 2.0), np.zeros(1), np.ones(1)),
+        pickle.loads(pickle.dumps(classes)),
+        unpack(pack(classes)[0], classes),
+    ]
+    assert {rules.link for rules in others} == {classes.link}
+    assert classes != replace(classes, link="identity")
+
+
+def test_probabilities_have_no_units(classes):
+    for y_mean, y_scale in ((1.0, 1.0), (0.0, 2.0)):
+        with pytest.raises(ValueError, match="predict probabilities, whose units cannot be changed"):
+            classes.rescale(np.zeros(3), np.ones(3), np.array([y_mean]), np.array([y_scale]))
+
+
+def test_a_link_must_fit_the_number_of_outputs():
+    with pytest.raises(ValueError, match="'logit' is for one output and 'softmax' for several, got 1 outputs"):
+        with_change(link="softmax")
+    with pytest.raises(ValueError, match="got 2 outputs"):
+        with_change(consequents=np.zeros((2, 2, 4)), link="logit")
+    with pytest.raises(ValueError, match="link 'logti' is unknown, did you mean 'logit'"):
+        with_change(link="logti")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
 # A value
 # ----------------------------------------------------------------------------------------------------------------------
 

@@ -6,18 +6,19 @@ features after a few affine combinations of them (projections).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import pairwise
 
 import numpy as np
+from scipy.special import expit, softmax
 
 from takagi import kernels
+from takagi._messages import unknown_name
 from takagi._threads import run_blocks
 from takagi._typing import ArrayLike, FloatArray, IntArray
 from takagi._wording import describe_rules
-from takagi.kernels import LANES, count_blocks, from_lanes, to_lanes
+from takagi.kernels import PARAMETERS, count_blocks
 from takagi.profile import LEVELS, Profile
 
-PARAMETERS = ("centers", "widths", "consequents", "antecedent_projection", "consequent_projection")
+LINKS = ("identity", "logit", "softmax")
 
 FILLING = {"centers": -1e200, "widths": 1.0}  # parameters of a rule that only fills up a block of rules: far away
 _NUMBERS_PER_CALL = 2**18  # what one call of the kernel copies and predicts at a time
@@ -32,6 +33,9 @@ class RuleBase:
         log f_r(x)  = -1/2 sum_m ((a_m - centers[r, m]) / widths[r, m])^2
         share_r(x)  = softmax_r(log f_r(x))
         y_o(x)      = sum_r share_r(x) (consequents[r, o, 0] + sum_m consequents[r, o, 1 + m] b_m)
+
+    The prediction is y itself, or with a `link` the probability of a class: ``1 / (1 + exp(-y))`` for one output, and
+    ``softmax(y)`` over several.
 
     A rule base is a value: its arrays are read-only, and changes return a new one.
 
@@ -51,6 +55,8 @@ class RuleBase:
         Names to print; ``x0, x1, ...`` and ``y`` (or ``y0, y1, ...``) by default.
     profile : Profile, optional
         A summary of the data that the rules were fitted on, from which the text takes words, shares and digits.
+    link : {"identity", "logit", "softmax"}, default="identity"
+        What outputs are: predictions, the log-odds of one class, or the logits of as many classes as outputs.
 
     Examples
     --------
@@ -79,6 +85,7 @@ class RuleBase:
     feature_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None = None
     profile: Profile | None = None
+    link: str = "identity"
 
     def __post_init__(self) -> None:
         for name in PARAMETERS:
@@ -144,13 +151,20 @@ class RuleBase:
     def predict(self, X: ArrayLike, n_threads: int = 1) -> FloatArray:
         """Return predictions, of shape (n_rows,) for one output and (n_rows, n_outputs) for several.
 
+        With a link they are probabilities: of the one class that the output speaks of, or of all classes.
+
         Memory beside the result does not grow with the number of rows; `n_threads` of them share the work, and their
         number does not change a bit of the result.
         """
-        prediction = self._evaluate(X, n_threads=n_threads)[0]
-        return prediction[:, 0] if self.n_outputs == 1 else prediction
+        return self._evaluate(X, n_threads, self.link)[0]
 
-    def _evaluate(self, X: ArrayLike, n_threads: int = 1, with_share: bool = False) -> tuple[FloatArray, FloatArray]:
+    def predict_raw(self, X: ArrayLike, n_threads: int = 1) -> FloatArray:
+        """Return the outputs before the link, of the shape of predictions: for probabilities, log-odds or logits."""
+        return self._evaluate(X, n_threads)[0]
+
+    def _evaluate(
+        self, X: ArrayLike, n_threads: int = 1, link: str = "identity", with_share: bool = False
+    ) -> tuple[FloatArray, FloatArray]:
         rows = self.check_rows(X)
         origin = choose_origin(self.centers[:, -self.n_features :], self.widths[:, -self.n_features :])
         theta, shape = pack(self.rescale(-origin, np.ones_like(origin), np.zeros(1), np.ones(1)))
@@ -163,9 +177,11 @@ class RuleBase:
             here = slice(start, start + n_rows)
             block = np.array(rows[here] - origin, dtype=float, order="C")
             kernels.predict_rows(theta, shape, kernels.make_columns(shape), block, prediction[here], share[here])
+            if link != "identity":
+                prediction[here] = expit(prediction[here]) if link == "logit" else softmax(prediction[here], axis=1)
 
         run_blocks(fill, range(0, len(rows), n_rows), n_threads)
-        return prediction, share
+        return prediction[:, 0] if self.n_outputs == 1 else prediction, share
 
     def check_rows(self, X: ArrayLike) -> FloatArray:
         """Return rows as a matrix of finite numbers, or an error that says what is wrong."""
@@ -181,8 +197,11 @@ class RuleBase:
     def rescale(self, x_mean: FloatArray, x_scale: FloatArray, y_mean: FloatArray, y_scale: FloatArray) -> "RuleBase":
         """Change units: return the rule base for ``x * x_scale + x_mean`` and ``y * y_scale + y_mean``.
 
-        The new rules say of the new numbers what these rules say of ``(x - x_mean) / x_scale``.
+        The new rules say of the new numbers what these rules say of ``(x - x_mean) / x_scale``. Probabilities have no
+        units: with a link, y must stay as it is.
         """
+        if self.link != "identity" and (np.any(np.not_equal(y_mean, 0)) or np.any(np.not_equal(y_scale, 1))):
+            raise ValueError(f"rules with link {self.link!r} predict probabilities, whose units cannot be changed.")
         n_a, n_c = map(_count_projections, (self.antecedent_projection, self.consequent_projection))
         centers, widths, consequents = self.centers.copy(), self.widths.copy(), self.consequents.copy()
         centers[:, n_a:] = centers[:, n_a:] * x_scale + x_mean
@@ -262,42 +281,12 @@ def pack(rules: RuleBase) -> tuple[FloatArray, kernels.Shape]:
         n_projected_c=_count_projections(rules.consequent_projection),
     )
     parts = {name: getattr(rules, name) for name in PARAMETERS if getattr(rules, name) is not None}
-    return flatten(parts, FILLING), shape
+    return kernels.flatten(parts, FILLING), shape
 
 
 def unpack(theta: FloatArray, rules: RuleBase) -> RuleBase:
     """Return `rules` with the parameters of a flat vector made by `pack`."""
-    return replace(rules, **split(theta, pack(rules)[1]))  # type: ignore[arg-type]
-
-
-def flatten(parts: dict[str, FloatArray], fill: dict[str, float]) -> FloatArray:
-    """Lay arrays of the shapes of parameters out in the order of the kernels; `fill` is for rules that fill a block."""
-    flat = []
-    for name in PARAMETERS[:3]:
-        pages = parts[name].swapaxes(0, 1) if name == "consequents" else parts[name][None]
-        flat += [to_lanes(page, fill.get(name, 0.0)) for page in pages]
-    flat += [parts[name].ravel() for name in PARAMETERS[3:] if name in parts]
-    flat.append(np.zeros(-sum(map(len, flat)) % LANES))
-    return np.concatenate(flat)
-
-
-def split(theta: FloatArray, shape: kernels.Shape) -> dict[str, FloatArray]:
-    """Return the parameters by name that lie in a flat vector."""
-    n_inputs_a = shape.n_projected_a + shape.n_features
-    n_inputs_c = shape.n_projected_c + shape.n_features
-    centers, widths, weights, *projections = (theta[a:b] for a, b in pairwise(kernels.sections(shape)))
-    outputs = weights.reshape(shape.n_outputs, -1)
-    parts = {
-        "centers": from_lanes(centers, shape.n_rules, n_inputs_a),
-        "widths": from_lanes(widths, shape.n_rules, n_inputs_a),
-        "consequents": np.stack([from_lanes(w, shape.n_rules, n_inputs_c + 1) for w in outputs], axis=1),
-    }
-    counts = shape.n_projected_a, shape.n_projected_c
-    return parts | {
-        name: values.reshape(-1, count)
-        for name, values, count in zip(PARAMETERS[3:], projections, counts, strict=True)
-        if count
-    }
+    return replace(rules, **kernels.split(theta, pack(rules)[1]))
 
 
 # -- parts of RuleBase -------------------------------------------------------------------------------------------------
@@ -373,6 +362,10 @@ def _check_shapes(rules: RuleBase) -> None:
 
 
 def _check_values(rules: RuleBase) -> None:
+    if rules.link not in LINKS:
+        raise unknown_name("link", rules.link, LINKS)
+    if (rules.link == "logit" and rules.n_outputs > 1) or (rules.link == "softmax" and rules.n_outputs < 2):
+        raise ValueError(f"link 'logit' is for one output and 'softmax' for several, got {rules.n_outputs} outputs.")
     for name in ("centers", "consequents", "antecedent_projection", "consequent_projection"):
         if getattr(rules, name) is not None and not np.isfinite(getattr(rules, name)).all():
             raise ValueError(f"{name} must be finite numbers, got NaN or infinity.")

@@ -80,6 +80,7 @@ def to_c(model: Any, path: str | Path | None = None, *, dtype: str = "double", n
     words = {"name": name, "NAME": name.upper(), "real": dtype, **_TYPES[dtype]}
     words |= {word: number + words["f"] for word, number in (("zero", "0.0"), ("half", "0.5"), ("one", "1.0"))}
     names = _name_constants(source, name.upper())
+    words["link"] = Template(c.LINKS[source.rules.link]).substitute(words)
     parts = _write_declarations(source, names) | _write_tables(layout, words) | _write_encoding(source, names, words)
     text = re.sub("\n{3,}", "\n\n", Template(c.FILE).substitute(words, **parts, version=takagi_version()))
     write_if_asked(path, text)

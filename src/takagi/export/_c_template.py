@@ -74,10 +74,33 @@ $project
         }
         y[k] = sum / total;
     }
-}
+${link}}
 
 #endif
 """
+
+# The exponents are never positive, so that nothing overflows.
+LINKS = {
+    "identity": "",
+    "logit": """\
+    total = exp$f(*y < $zero ? *y : -*y);
+    *y = (*y < $zero ? total : $one) / ($one + total);
+""",
+    "softmax": """\
+    nearest = y[0];
+    for (k = 1; k < ${NAME}_N_OUTPUTS; k++) {
+        nearest = y[k] > nearest ? y[k] : nearest;
+    }
+    total = $zero;
+    for (k = 0; k < ${NAME}_N_OUTPUTS; k++) {
+        y[k] = exp$f(y[k] - nearest);
+        total += y[k];
+    }
+    for (k = 0; k < ${NAME}_N_OUTPUTS; k++) {
+        y[k] /= total;
+    }
+""",
+}
 
 READ_PLAIN = """\
     for (m = 0; m < ${NAME}_N_FEATURES; m++) {

@@ -81,6 +81,11 @@ def to_fis(model: Any, path: str | Path | None = None) -> str:
     <BLANKLINE>
     """
     source = open_source(model)
+    if source.rules.link != "identity":
+        raise ValueError(
+            f"A .fis file cannot hold rules with link {source.rules.link!r}, which predict probabilities. Export with "
+            "to_c, to_onnx or to_json, which can."
+        )
     if source.rules.antecedent_projection is not None:
         raise ValueError(
             "A .fis file cannot state conditions on trained projections. Fit with projection=None, or export with "

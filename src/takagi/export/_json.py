@@ -104,6 +104,7 @@ def _list_rules(rules: RuleBase) -> dict[str, Any]:
         "consequents": rules.consequents.tolist(),
         "antecedent_projection": _list_or_none(rules.antecedent_projection),
         "consequent_projection": _list_or_none(rules.consequent_projection),
+        "link": rules.link,
     }
 
 

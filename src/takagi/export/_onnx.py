@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 OPSET = 17
 OPSET_FOR_TEXT = 19  # the first in which text may be compared
 _IR_VERSION = {OPSET: 8, OPSET_FOR_TEXT: 9}  # of the ONNX release that brought the opset
+_LINKS: dict[str, tuple[str, dict[str, int]]] = {
+    "identity": ("Identity", {}),
+    "logit": ("Sigmoid", {}),
+    "softmax": ("Softmax", {"axis": 1}),
+}
 _LIMIT = {"float64": 1e300, "float32": 1e38}
 
 
@@ -57,7 +62,7 @@ def to_onnx(model: Any, path: str | Path | None = None, *, dtype: str = "float64
     source = open_source(model)
     graph = Graph(dtype, [column.name for column in source.columns] if source.has_table else [])
     rows = _encode_table(graph, source) if source.has_table else graph.add_input("X", source.rules.n_features)
-    _predict(graph, rows, lay_out(source.rules, dtype), source.is_single)
+    _predict(graph, rows, lay_out(source.rules, dtype), source)
     proto = _finish(graph, source)
     write_if_asked(path, proto.SerializeToString())
     return proto
@@ -150,7 +155,7 @@ def _encode_column(graph: Graph, column: Column) -> list[str]:
 # -- the rules ---------------------------------------------------------------------------------------------------------
 
 
-def _predict(graph: Graph, rows: str, layout: Layout, single: bool) -> None:
+def _predict(graph: Graph, rows: str, layout: Layout, source: OpenModel) -> None:
     shifted = graph.add("Sub", rows, graph.add_constant(layout.origin, "origin"), out="shifted")
     share = _share(graph, shifted, layout)
     n_rules, n_outputs, _ = layout.consequents.shape
@@ -162,11 +167,11 @@ def _predict(graph: Graph, rows: str, layout: Layout, single: bool) -> None:
         share = graph.add("Unsqueeze", share, graph.add_constant([2], "last_axis", "int64"), out="share")
     weighted = graph.add("Mul", share, values, out="weighted")
     axis = graph.add_constant([1], "rule_axis", "int64")
-    keepdims = int(n_outputs == 1 and not single)
-    graph.add_output(
-        graph.add("ReduceSum", weighted, axis, out="y", keepdims=keepdims),
-        ["n_rows"] if single else ["n_rows", n_outputs],
-    )
+    keepdims = int(n_outputs == 1 and not source.is_single)
+    operator, attributes = _LINKS[source.rules.link]
+    outputs = graph.add("ReduceSum", weighted, axis, out="outputs", keepdims=keepdims)
+    y = graph.add(operator, outputs, out="y", **attributes)
+    graph.add_output(y, ["n_rows"] if source.is_single else ["n_rows", n_outputs])
 
 
 def _share(graph: Graph, shifted: str, layout: Layout) -> str:

@@ -18,24 +18,33 @@ same.
 """
 
 from takagi.kernels._arrays import (
+    ADABELIEF,
+    ADABOUND,
+    ADAM,
     BLOCK_ROWS,
     LANES,
+    LOG,
+    PARAMETERS,
+    SGDM,
+    SQUARED,
     Settings,
     Shape,
     State,
     count_blocks,
+    flatten,
     from_lanes,
     is_compiled,
     make_columns,
     make_work,
     sections,
+    split,
     to_lanes,
 )
 from takagi.kernels._clustering import assign_memberships, iterate_fuzzy_cmeans
 from takagi.kernels._keys import key_rows
 from takagi.kernels._memory import blend_rows, score_widths
-from takagi.kernels._prediction import lay_dataset, predict_rows, weighted_rmse
-from takagi.kernels._training import ADABELIEF, ADABOUND, ADAM, SGDM, draw_batches, train_block
+from takagi.kernels._prediction import lay_dataset, predict_rows, weighted_loss
+from takagi.kernels._training import draw_batches, train_block
 
 __all__ = [
     "ADABELIEF",
@@ -43,7 +52,10 @@ __all__ = [
     "ADAM",
     "BLOCK_ROWS",
     "LANES",
+    "LOG",
+    "PARAMETERS",
     "SGDM",
+    "SQUARED",
     "Settings",
     "Shape",
     "State",
@@ -51,6 +63,7 @@ __all__ = [
     "blend_rows",
     "count_blocks",
     "draw_batches",
+    "flatten",
     "from_lanes",
     "is_compiled",
     "iterate_fuzzy_cmeans",
@@ -61,7 +74,8 @@ __all__ = [
     "predict_rows",
     "score_widths",
     "sections",
+    "split",
     "to_lanes",
     "train_block",
-    "weighted_rmse",
+    "weighted_loss",
 ]

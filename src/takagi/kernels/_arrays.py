@@ -1,5 +1,6 @@
 """Arrays and sizes that Python hands to compiled code; plain Python, so that nothing here needs numba."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,6 +9,9 @@ import numpy as np
 LANES = 8  # rules, or rows, side by side in a vector
 ROW_TILE = 4
 BLOCK_ROWS = 64
+PARAMETERS = ("centers", "widths", "consequents", "antecedent_projection", "consequent_projection")
+SGDM, ADAM, ADABOUND, ADABELIEF = 0, 1, 2, 3  # update rules
+SQUARED, LOG = 0, 1  # losses
 
 
 class Shape(NamedTuple):
@@ -49,6 +53,36 @@ def count_blocks(n_rules):
     return -(-n_rules // LANES)
 
 
+def flatten(parts, fill):
+    """Lay arrays of the shapes of parameters out in the order of the kernels; `fill` is for rules that fill a block."""
+    flat = []
+    for name in PARAMETERS[:3]:
+        pages = parts[name].swapaxes(0, 1) if name == "consequents" else parts[name][None]
+        flat += [to_lanes(page, fill.get(name, 0.0)) for page in pages]
+    flat += [parts[name].ravel() for name in PARAMETERS[3:] if name in parts]
+    flat.append(np.zeros(-sum(map(len, flat)) % LANES))
+    return np.concatenate(flat)
+
+
+def split(theta, shape):
+    """Return the parameters by name that lie in a flat vector."""
+    n_inputs_a = shape.n_projected_a + shape.n_features
+    n_inputs_c = shape.n_projected_c + shape.n_features
+    centers, widths, weights, *projections = (theta[a:b] for a, b in pairwise(sections(shape)))
+    outputs = weights.reshape(shape.n_outputs, -1)
+    parts = {
+        "centers": from_lanes(centers, shape.n_rules, n_inputs_a),
+        "widths": from_lanes(widths, shape.n_rules, n_inputs_a),
+        "consequents": np.stack([from_lanes(w, shape.n_rules, n_inputs_c + 1) for w in outputs], axis=1),
+    }
+    counts = shape.n_projected_a, shape.n_projected_c
+    return parts | {
+        name: values.reshape(-1, count)
+        for name, values, count in zip(PARAMETERS[3:], projections, counts, strict=True)
+        if count
+    }
+
+
 class Work(NamedTuple):
     """Buffers for up to `n_rows` rows at a time, named for what they hold (r: rows, l: lanes of all rules)."""
 
@@ -58,7 +92,7 @@ class Work(NamedTuple):
     output: np.ndarray  # (n_outputs, r, l) consequents
     share: np.ndarray  # (r, l) normalised firing levels
     pull: np.ndarray  # (r, l) derivative of the loss by the log of a firing level
-    value: np.ndarray  # (r, n_outputs) prediction
+    value: np.ndarray  # (r, n_outputs) prediction, before the link
     error: np.ndarray  # (r, n_outputs) weighted error
     kept: np.ndarray  # (r, l) one for the rules that DropRule kept, else zero
     every_rule: np.ndarray  # (r, l) one for rules, zero for the filling
@@ -121,6 +155,7 @@ def make_columns(shape):
 class Settings(NamedTuple):
     """What the training loop needs to know, as scalars."""
 
+    loss: int  # SQUARED or LOG
     rule: int  # SGDM, ADAM, ADABOUND or ADABELIEF
     beta1: float
     beta2: float

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from takagi.kernels._arrays import LANES, ROW_TILE
+from takagi.kernels._arrays import LANES, LOG, ROW_TILE
 from takagi.kernels._compile import inner
 from takagi.kernels._lanes import (
     fma,
@@ -18,6 +18,7 @@ from takagi.kernels._lanes import (
     vector_min,
 )
 from takagi.kernels._layout import clear, fill_tile, has_projection, sections
+from takagi.kernels._loss import log_loss, respond
 
 
 @inner
@@ -141,17 +142,23 @@ def forward(theta, shape, work, X, rows, kept):
 
 
 @inner
-def measure_errors(shape, work, rows, y, weight):
-    """Set `error` and `pull` from the predictions of a batch; return its weighted squared error and weight."""
+def measure_errors(shape, work, rows, y, weight, loss):
+    """Set `error` and `pull` from the predictions of a batch; return its loss summed with weights, and their sum."""
     n_rows, n_outputs, stride = len(rows), shape.n_outputs, shape.n_blocks * LANES
-    page, square, total = len(work.share), 0.0, 0.0
+    page, lost, total = len(work.share), 0.0, 0.0
     for i in range(n_rows):
         row = rows[i]
         total += weight[row]
-        for q in range(n_outputs):
-            difference = work.value[i * n_outputs + q] - y[row, q]
-            work.error[i * n_outputs + q] = weight[row] * difference
-            square += weight[row] * difference * difference
+        if loss == LOG:
+            lost += weight[row] * log_loss(work.value, i * n_outputs, y[row], 0, 1, n_outputs)
+            respond(work.value, i * n_outputs, n_outputs, work.error)
+            for q in range(n_outputs):
+                work.error[i * n_outputs + q] = weight[row] * (work.error[i * n_outputs + q] - y[row, q])
+        else:
+            for q in range(n_outputs):
+                difference = work.value[i * n_outputs + q] - y[row, q]
+                work.error[i * n_outputs + q] = weight[row] * difference
+                lost += weight[row] * difference * difference
         for v in range(i * stride, (i + 1) * stride, LANES):
             pull = splat(0.0)
             for q in range(n_outputs):
@@ -159,7 +166,7 @@ def measure_errors(shape, work, rows, y, weight):
                 pull = fma(departure, work.error[i * n_outputs + q], pull)
             store(work.pull, v, pull * load(work.share, v))
     clear(work.pull, n_rows * stride, fill_tile(n_rows) * stride)
-    return square, total * n_outputs
+    return lost, total if loss == LOG else total * n_outputs
 
 
 @inner

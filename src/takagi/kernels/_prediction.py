@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from takagi.kernels._arrays import LANES, ROW_TILE
+from takagi.kernels._arrays import LANES, LOG, ROW_TILE
 from takagi.kernels._compile import entry_point, inner, merged
 from takagi.kernels._lanes import (
     fma,
@@ -18,6 +18,7 @@ from takagi.kernels._lanes import (
     vector_min,
 )
 from takagi.kernels._layout import fill_tile, has_projection, invert_widths, sections
+from takagi.kernels._loss import log_loss
 
 _ROOT_OF_HALF = 0.7071067811865476
 
@@ -150,7 +151,7 @@ def predict_rows(theta, shape, columns, X, prediction, share):
 
 @entry_point
 def lay_dataset(X, y, weight, features, targets, weights):
-    """Lay a dataset out for `weighted_rmse`: groups of eight rows, the last one filled up with rows of weight zero."""
+    """Lay a dataset out for `weighted_loss`: groups of eight rows, the last one filled up with rows of weight zero."""
     n_features, n_outputs = X.shape[1], y.shape[1]
     for start in range(0, len(X), LANES):
         n_rows = min(LANES, len(X) - start)
@@ -161,16 +162,22 @@ def lay_dataset(X, y, weight, features, targets, weights):
 
 
 @entry_point
-def weighted_rmse(theta, shape, columns, features, targets, weights):
-    """Return the root of the weighted mean squared error over the rows and outputs of a laid-out dataset."""
+def weighted_loss(theta, shape, columns, features, targets, weights, loss):
+    """Return the weighted loss of a laid-out dataset: the mean log loss, or the root of the mean squared error."""
     _, inputs_a, inputs_c, firing, scale, value, inverse, offset = columns
     invert_widths(theta, shape, _ROOT_OF_HALF, inverse, offset)
-    square, total = splat(0.0), splat(0.0)
+    square, total, lost = splat(0.0), splat(0.0), 0.0
     for start in range(0, len(weights), LANES):
         at = start * shape.n_features
         predict_columns(theta, shape, features, at, inputs_a, inputs_c, inverse, offset, firing, scale, value)
         weight = load(weights, start)
-        for q in range(0, shape.n_outputs * LANES, LANES):
-            error = load(value, q) - load(targets, start * shape.n_outputs + q)
-            square, total = fma(weight * error, error, square), total + weight
-    return math.sqrt(lanes_sum(square) / lanes_sum(total))
+        if loss == LOG:
+            total = total + weight
+            for i in range(LANES):
+                first = start * shape.n_outputs + i
+                lost += weights[start + i] * log_loss(value, i, targets, first, LANES, shape.n_outputs)
+        else:
+            for q in range(0, shape.n_outputs * LANES, LANES):
+                error = load(value, q) - load(targets, start * shape.n_outputs + q)
+                square, total = fma(weight * error, error, square), total + weight
+    return lost / lanes_sum(total) if loss == LOG else math.sqrt(lanes_sum(square) / lanes_sum(total))

@@ -5,14 +5,12 @@ import math
 import numpy as np
 from numba import njit
 
-from takagi.kernels._arrays import LANES
+from takagi.kernels._arrays import ADABELIEF, ADABOUND, LANES, LOG, SGDM
 from takagi.kernels._batch import backward, forward, measure_errors
 from takagi.kernels._compile import entry_point, inner
 from takagi.kernels._lanes import copy_sign, load, store, vector_abs, vector_max, vector_min, vector_sqrt
 from takagi.kernels._layout import invert_widths
-from takagi.kernels._prediction import weighted_rmse
-
-SGDM, ADAM, ADABOUND, ADABELIEF = 0, 1, 2, 3
+from takagi.kernels._prediction import weighted_loss
 
 
 @inner
@@ -103,11 +101,11 @@ def choose_candidate(state, decay, t):
 
 @njit(inline="always")
 def take_step(shape, settings, state, limits, work, tied_sets, data, rows, kept, t):
-    """Move theta by one batch with the given kept rules; return the batch's RMSE before that."""
+    """Move theta by one batch with the given kept rules; return the batch's loss before that."""
     X, y, weight = data
     invert_widths(state.theta, shape, 1.0, work.inverse, work.offset)
     forward(state.theta, shape, work, X, rows, kept)
-    square, total = measure_errors(shape, work, rows, y, weight)
+    lost, total = measure_errors(shape, work, rows, y, weight, settings.loss)
     backward(
         state.theta, shape, work, len(rows), state.grad, settings.l2, settings.smoothness, tied_sets,
         settings.tied_projection,
@@ -117,7 +115,8 @@ def take_step(shape, settings, state, limits, work, tied_sets, data, rows, kept,
     if settings.cosine:
         rate *= 0.5 * (1.0 + math.cos(math.pi * (t - 1) / settings.max_iter))
     update_parameters(state, limits, t, rate, settings)
-    return math.sqrt(square / total) if total > 0.0 else 0.0
+    mean = lost / total if total > 0.0 else 0.0
+    return mean if settings.loss == LOG else math.sqrt(mean)
 
 
 @inner
@@ -136,7 +135,7 @@ def train_block(shape, settings, state, limits, work, columns, tied_sets, data, 
 
     `limits` are the lower and upper bounds of theta. `data` is (X, y, weight) and `validation` the same laid out by
     `lay_dataset`; without validation rows the last iterate is the best. `keep` has no entries where DropRule is off.
-    `history` gets the batch's RMSE before each update and the validation RMSE after it, NaN where nothing was
+    `history` gets the batch's loss before each update and the validation loss after it, NaN where nothing was
     validated.
     """
     features, targets, weights = validation
@@ -146,21 +145,21 @@ def train_block(shape, settings, state, limits, work, columns, tied_sets, data, 
         if len(keep) > 0:
             spread_kept(keep[b], work.kept, shape.n_rules, shape.n_blocks * LANES)
             kept = work.kept
-        batch_rmse = take_step(shape, settings, state, limits, work, tied_sets, data, rows, kept, t)
+        batch_loss = take_step(shape, settings, state, limits, work, tied_sets, data, rows, kept, t)
         choose_candidate(state, settings.averaging, t)
         is_judged = (b + 1) % settings.every == 0 or b + 1 == len(batches)
-        rmse = np.nan
+        loss = np.nan
         if len(weights) > 0 and is_judged:
-            rmse = weighted_rmse(state.candidate, shape, columns, features, targets, weights)
-            improved, finite = rmse < state.best_loss[0], np.isfinite(rmse)
+            loss = weighted_loss(state.candidate, shape, columns, features, targets, weights, settings.loss)
+            improved, finite = loss < state.best_loss[0], np.isfinite(loss)
         else:  # without validation rows every iterate beats the one before
-            improved, finite = len(weights) == 0, np.isfinite(batch_rmse)
+            improved, finite = len(weights) == 0, np.isfinite(batch_loss)
         if not finite or ((improved or not is_judged) and not is_sound(state.candidate, limits)):
             return False
-        history[b, 0], history[b, 1] = batch_rmse, rmse
+        history[b, 0], history[b, 1] = batch_loss, loss
         state.n_iter[0] = t
         if improved:
-            state.best_loss[0], state.best_iter[0] = rmse, t
+            state.best_loss[0], state.best_iter[0] = loss, t
             copy_to(state.best, state.candidate)
         elif is_judged and 0 < settings.patience <= t - state.best_iter[0]:
             return True

@@ -7,14 +7,14 @@ import numpy as np
 
 from takagi.persistence._schema import ModelFileError, Node
 from takagi.profile import Profile
-from takagi.rulebase import RuleBase
+from takagi.rulebase import LINKS, RuleBase
 
 T = TypeVar("T")
 
 
 _RULES = (
     "centers", "widths", "consequents", "antecedent_projection", "consequent_projection", "tied_projection", "sets",
-    "feature_names", "output_names", "profile",
+    "feature_names", "output_names", "link", "profile",
 )  # fmt: skip
 _PROFILE = ("n_rows", "share", "mean", "quantiles", "output_quantiles")
 
@@ -32,7 +32,7 @@ def encode_rules(rules: RuleBase) -> dict[str, Any]:
 
 def decode_rules(node: Node) -> RuleBase:
     """Return rules from what `encode_rules` made of them."""
-    parts = node.open(_RULES)
+    parts = node.open([name for name in _RULES if name != "link"], optional=("link",))  # absent in version 1
     return build(
         node,
         lambda: RuleBase(
@@ -46,6 +46,7 @@ def decode_rules(node: Node) -> RuleBase:
             feature_names=parts["feature_names"].maybe(Node.texts),
             output_names=parts["output_names"].maybe(Node.texts),
             profile=parts["profile"].maybe(_decode_profile),
+            link=parts["link"].text(LINKS) if "link" in parts else "identity",
         ),
     )
 

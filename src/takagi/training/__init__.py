@@ -8,15 +8,19 @@ heeds Ctrl-C.
 from takagi.training._batches import draw_keep
 from takagi.training._bounds import Bounds
 from takagi.training._config import SCHEDULES, TrainConfig
+from takagi.training._loss import LOSSES, LogLoss, SquaredError
 from takagi.training._run import Callback, Progress, Run, TrainResult, begin_state, check_dataset, find_width_floor
 from takagi.training._train import announce_compilation, train
 
 __all__ = [
+    "LOSSES",
     "SCHEDULES",
     "Bounds",
     "Callback",
+    "LogLoss",
     "Progress",
     "Run",
+    "SquaredError",
     "TrainConfig",
     "TrainResult",
     "announce_compilation",

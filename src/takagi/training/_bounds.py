@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from takagi._typing import ArrayLike, FloatArray
-from takagi.rulebase import PARAMETERS, RuleBase, flatten
+from takagi.kernels import PARAMETERS, flatten
+from takagi.rulebase import RuleBase
 
 Pair = tuple[ArrayLike | None, ArrayLike | None]
 
@@ -38,8 +39,8 @@ class Bounds:
     >>> start = RuleBase([[-1.0], [1.0]], [[0.5], [0.5]], np.zeros((2, 1, 2)))
     >>> bounds = Bounds(centers=(-1, 1), consequents=(0, None))
     >>> rules = train(start, X, X[:, 0], None, None, TrainConfig(keep_prob=1.0), bounds=bounds).rule_base
-    >>> np.abs(rules.centers).max() <= 1, rules.consequents.min() >= 0
-    (True, True)
+    >>> print(np.abs(rules.centers).max(), rules.consequents.min())
+    1.0 0.0
     """
 
     centers: Pair | None = None

@@ -6,6 +6,7 @@ import numpy as np
 
 from takagi._messages import unknown_name
 from takagi.optimizers import AdaBelief, Optimizer
+from takagi.training._loss import LOSSES
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class TrainConfig:
         paper.
     n_iter_no_change : int, optional
         Stop when the validation error has not fallen for so many iterations. Not in the paper.
+    loss : {"squared", "log"}, default="squared"
+        What is made small: the squared error, or the log loss of probabilities of classes, which is not in the paper.
     width_floor : float, optional
         Widths are kept above it; by default a tenth of the smallest initial width, and the smallest initial width where
         rules share sets.
@@ -53,12 +56,15 @@ class TrainConfig:
     averaging: float = 0.0
     n_iter_no_change: int | None = None
     width_floor: float | None = None
+    loss: str = "squared"
 
     def __post_init__(self) -> None:
         if isinstance(self.optimizer, (str, type)):
             raise TypeError(f"optimizer must be an object such as AdaBelief(), got {self.optimizer!r}.")
         if self.schedule not in SCHEDULES:
             raise unknown_name("schedule", self.schedule, SCHEDULES)
+        if self.loss not in LOSSES:
+            raise unknown_name("loss", self.loss, LOSSES)
         for name, low, high in _RANGES:
             value = getattr(self, name)
             if value is not None and not low <= value <= high:

@@ -1,7 +1,7 @@
 """A training run: what the kernel reads and writes between two blocks of iterations."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from takagi.kernels import LANES, to_lanes
 from takagi.rulebase import RuleBase, pack, unpack
 from takagi.training._bounds import Bounds, lay_out_bounds
 from takagi.training._config import TrainConfig
+from takagi.training._loss import LOSSES
 
 
 @dataclass(frozen=True)
@@ -52,16 +53,17 @@ class TrainResult:
     Attributes
     ----------
     rule_base : RuleBase
-        The rules after iteration `best_iter`.
+        The rules after iteration `best_iter`, with the link of the loss.
     best_iter : int
-        The first iteration, from 1, of smallest validation RMSE; 0 if no iteration ended with finite numbers, and then
+        The first iteration, from 1, of smallest validation loss; 0 if no iteration ended with finite numbers, and then
         `rule_base` is the initial one.
     history : dict of str to ndarray of shape (n_iter,)
-        "train_loss" of each batch with the kept rules, before the update, and "val_loss" with all rules, after it.
+        "train_loss" of each batch with the kept rules, before the update, and "val_loss" with all rules, after it: the
+        RMSE, or the mean log loss.
     stopped : {"max_iter", "no_change", "callback", "interrupted", "diverged"}
         Why training ended.
     start_loss : float
-        Validation RMSE of the initial rules, which the paper does not let compete.
+        Validation loss of the initial rules, which the paper does not let compete.
     """
 
     rule_base: RuleBase
@@ -77,7 +79,7 @@ class TrainResult:
 
     @property
     def best_loss(self) -> float:
-        """Validation RMSE of the returned rules."""
+        """Validation loss of the returned rules."""
         return float(self.history["val_loss"][self.best_iter - 1]) if self.best_iter else self.start_loss
 
 
@@ -129,7 +131,11 @@ class Run:
         is_thorough: bool = True,
         bounds: Bounds | None = None,
     ) -> None:
-        self.rule_base, self.config, self.training = rule_base, config, training
+        loss = LOSSES[config.loss]
+        for _, y, _ in (training, validation):
+            loss.check_targets(y)
+        self.rule_base = replace(rule_base, link=loss.link(rule_base.n_outputs))
+        self.config, self.training = config, training
         self.shape = pack(rule_base)[1]
         self.validation = _lay_out(*validation)
         self.settings = _settings(config, rule_base, every=1 if is_thorough else _NEVER)
@@ -150,7 +156,7 @@ class Run:
         """Return the error of parameters on the validation rows, NaN if there are none."""
         if not len(self.validation[2]):
             return np.nan
-        return kernels.weighted_rmse(theta, self.shape, self.columns, *self.validation)
+        return kernels.weighted_loss(theta, self.shape, self.columns, *self.validation, self.settings.loss)
 
     def advance(self, batches: IntArray, keep: BoolArray) -> str:
         """Run one block; return why training ended with it, or nothing."""
@@ -238,6 +244,7 @@ def _lay_out(X: FloatArray, y: FloatArray, weight: FloatArray) -> tuple[FloatArr
 def _settings(config: TrainConfig, rules: RuleBase, every: int) -> kernels.Settings:
     spec = config.optimizer.spec()
     return kernels.Settings(
+        loss=LOSSES[config.loss].code,
         rule=spec.rule,
         beta1=float(spec.beta1),
         beta2=float(spec.beta2),

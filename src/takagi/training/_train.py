@@ -68,9 +68,9 @@ def train(
 
     Notes
     -----
-    As in the authors' code: gradients are sums over the batch of half the squared error; the penalty is added once per
-    batch, before the Powerball transform; the initial rules are no candidate for the best ones. Unlike it, shares are
-    computed in log space, so no row is ever left out because its firing levels underflow.
+    As in the authors' code: gradients are sums of the loss over the batch, for the squared error half of it; the
+    penalty is added once per batch, before the Powerball transform; the initial rules are no candidate for the best
+    ones. Unlike it, shares are computed in log space, so no row is left out because its firing levels underflow.
 
     Examples
     --------
