@@ -15,6 +15,9 @@ Firing levels are kept as squared distances and turned into shares by a softmax 
 multiplies memberships instead; where all of them underflow it leaves the row out of the gradient and predicts the mean
 of the other rows. In log space such a row still has a nearest rule, and wherever their number is finite ours is the
 same.
+
+Without numba, or with NUMBA_DISABLE_JIT, what needs no training works through NumPy (`takagi.kernels._plain`), and
+training says what to install. Machine code is kept on disk under a digest of all sources (`takagi.kernels._compile`).
 """
 
 from takagi.kernels._arrays import (
@@ -40,11 +43,33 @@ from takagi.kernels._arrays import (
     split,
     to_lanes,
 )
-from takagi.kernels._clustering import assign_memberships, iterate_fuzzy_cmeans
-from takagi.kernels._keys import key_rows
-from takagi.kernels._memory import blend_rows, score_widths
-from takagi.kernels._prediction import lay_dataset, predict_rows, weighted_loss
-from takagi.kernels._training import draw_batches, train_block
+
+try:
+    import numba.core.config
+
+    _CAN_COMPILE = not getattr(numba.core.config, "DISABLE_JIT", 0)
+except ImportError:
+    _CAN_COMPILE = False
+
+if _CAN_COMPILE:
+    from takagi.kernels._clustering import assign_memberships, iterate_fuzzy_cmeans
+    from takagi.kernels._keys import key_rows
+    from takagi.kernels._memory import blend_rows, score_widths
+    from takagi.kernels._prediction import lay_dataset, predict_rows, weighted_loss
+    from takagi.kernels._training import draw_batches, train_block
+else:
+    from takagi.kernels._plain import (
+        assign_memberships,
+        blend_rows,
+        draw_batches,
+        iterate_fuzzy_cmeans,
+        key_rows,
+        lay_dataset,
+        predict_rows,
+        score_widths,
+        train_block,
+        weighted_loss,
+    )
 
 __all__ = [
     "ADABELIEF",
