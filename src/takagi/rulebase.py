@@ -20,7 +20,6 @@ from takagi.profile import LEVELS, Profile
 
 LINKS = ("identity", "logit", "softmax")
 
-FILLING = {"centers": -1e200, "widths": 1.0}  # parameters of a rule that only fills up a block of rules: far away
 _NUMBERS_PER_CALL = 2**18  # what one call of the kernel copies and predicts at a time
 
 
@@ -281,7 +280,7 @@ def pack(rules: RuleBase) -> tuple[FloatArray, kernels.Shape]:
         n_projected_c=_count_projections(rules.consequent_projection),
     )
     parts = {name: getattr(rules, name) for name in PARAMETERS if getattr(rules, name) is not None}
-    return kernels.flatten(parts, FILLING), shape
+    return kernels.flatten(parts), shape
 
 
 def unpack(theta: FloatArray, rules: RuleBase) -> RuleBase:

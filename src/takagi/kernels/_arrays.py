@@ -11,7 +11,10 @@ ROW_TILE = 4
 BLOCK_ROWS = 64
 PARAMETERS = ("centers", "widths", "consequents", "antecedent_projection", "consequent_projection")
 SGDM, ADAM, ADABOUND, ADABELIEF = 0, 1, 2, 3  # update rules
+OWN = -1  # an update rule in Python
 SQUARED, LOG = 0, 1  # losses
+GOES_ON, STALLED, DIVERGED = 0, 1, 2  # how a block of iterations ended
+_FILL = {"centers": -1e200, "widths": 1.0}  # parameters of rules that only fill up a block: too far away to fire
 
 
 class Shape(NamedTuple):
@@ -53,7 +56,7 @@ def count_blocks(n_rules):
     return -(-n_rules // LANES)
 
 
-def flatten(parts, fill):
+def flatten(parts, fill=_FILL):
     """Lay arrays of the shapes of parameters out in the order of the kernels; `fill` is for rules that fill a block."""
     flat = []
     for name in PARAMETERS[:3]:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import njit
 
-from takagi.kernels._arrays import ADABELIEF, ADABOUND, LANES, LOG, SGDM
+from takagi.kernels._arrays import ADABELIEF, ADABOUND, DIVERGED, GOES_ON, LANES, LOG, SGDM, STALLED
 from takagi.kernels._batch import backward, forward, measure_errors
 from takagi.kernels._compile import entry_point, inner
 from takagi.kernels._lanes import copy_sign, load, store, vector_abs, vector_max, vector_min, vector_sqrt
@@ -100,8 +100,17 @@ def choose_candidate(state, decay, t):
 
 
 @njit(inline="always")
-def take_step(shape, settings, state, limits, work, tied_sets, data, rows, kept, t):
-    """Move theta by one batch with the given kept rules; return the batch's loss before that."""
+def choose_kept(shape, work, keep, b):
+    """Return which rules batch b uses: those that DropRule kept, or all where it is off and `keep` has no entries."""
+    if len(keep) == 0:
+        return work.every_rule
+    spread_kept(keep[b], work.kept, shape.n_rules, shape.n_blocks * LANES)
+    return work.kept
+
+
+@njit(inline="always")
+def differentiate(shape, settings, state, work, tied_sets, data, rows, kept):
+    """Set the gradient of a batch, after Powerball, with the given kept rules; return the loss of the batch."""
     X, y, weight = data
     invert_widths(state.theta, shape, 1.0, work.inverse, work.offset)
     forward(state.theta, shape, work, X, rows, kept)
@@ -111,12 +120,16 @@ def take_step(shape, settings, state, limits, work, tied_sets, data, rows, kept,
         settings.tied_projection,
     )  # fmt: skip
     apply_powerball(state.grad, settings.powerball)
-    rate = settings.learning_rate
-    if settings.cosine:
-        rate *= 0.5 * (1.0 + math.cos(math.pi * (t - 1) / settings.max_iter))
-    update_parameters(state, limits, t, rate, settings)
     mean = lost / total if total > 0.0 else 0.0
     return mean if settings.loss == LOG else math.sqrt(mean)
+
+
+@njit(inline="always")
+def schedule_rate(settings, t):
+    """Return the learning rate of iteration t, from 1."""
+    if settings.cosine:
+        return settings.learning_rate * (0.5 * (1.0 + math.cos(math.pi * (t - 1) / settings.max_iter)))
+    return settings.learning_rate
 
 
 @inner
@@ -129,38 +142,69 @@ def is_sound(candidate, limits):
     return n_broken == 0
 
 
-@entry_point
-def train_block(shape, settings, state, limits, work, columns, tied_sets, data, validation, batches, keep, history):
-    """Run one iteration per batch; return False when one ended with numbers that are not finite.
+@njit(inline="always")
+def judge(shape, settings, state, limits, columns, validation, batch_loss, is_judged, losses):
+    """Finish an iteration: validate if it is to be judged, keep the best, write both losses; return how it ended.
 
-    `limits` are the lower and upper bounds of theta. `data` is (X, y, weight) and `validation` the same laid out by
-    `lay_dataset`; without validation rows the last iterate is the best. `keep` has no entries where DropRule is off.
-    `history` gets the batch's loss before each update and the validation loss after it, NaN where nothing was
-    validated.
+    Without validation rows the last iterate is the best. The loss of what is not validated is NaN.
     """
     features, targets, weights = validation
+    t = state.n_iter[0] + 1
+    choose_candidate(state, settings.averaging, t)
+    loss = np.nan
+    if len(weights) > 0 and is_judged:
+        loss = weighted_loss(state.candidate, shape, columns, features, targets, weights, settings.loss)
+        improved, finite = loss < state.best_loss[0], np.isfinite(loss)
+    else:
+        improved, finite = len(weights) == 0, np.isfinite(batch_loss)
+    if not finite or ((improved or not is_judged) and not is_sound(state.candidate, limits)):
+        return DIVERGED
+    losses[0], losses[1] = batch_loss, loss
+    state.n_iter[0] = t
+    if improved:
+        state.best_loss[0], state.best_iter[0] = loss, t
+        copy_to(state.best, state.candidate)
+    elif is_judged and 0 < settings.patience <= t - state.best_iter[0]:
+        return STALLED
+    return GOES_ON
+
+
+@entry_point
+def train_block(shape, settings, state, limits, work, columns, tied_sets, data, validation, batches, keep, history):
+    """Run one iteration per batch; return whether training goes on, and if not why.
+
+    `limits` are the lower and upper bounds of theta. `data` is (X, y, weight) and `validation` the same laid out by
+    `lay_dataset`. `keep` has no entries where DropRule is off. `history` gets the batch's loss before each update and
+    the validation loss after it.
+    """
     for b in range(len(batches)):
-        t, rows = state.n_iter[0] + 1, batches[b]
-        kept = work.every_rule
-        if len(keep) > 0:
-            spread_kept(keep[b], work.kept, shape.n_rules, shape.n_blocks * LANES)
-            kept = work.kept
-        batch_loss = take_step(shape, settings, state, limits, work, tied_sets, data, rows, kept, t)
-        choose_candidate(state, settings.averaging, t)
+        t, kept = state.n_iter[0] + 1, choose_kept(shape, work, keep, b)
+        batch_loss = differentiate(shape, settings, state, work, tied_sets, data, batches[b], kept)
+        update_parameters(state, limits, t, schedule_rate(settings, t), settings)
         is_judged = (b + 1) % settings.every == 0 or b + 1 == len(batches)
-        loss = np.nan
-        if len(weights) > 0 and is_judged:
-            loss = weighted_loss(state.candidate, shape, columns, features, targets, weights, settings.loss)
-            improved, finite = loss < state.best_loss[0], np.isfinite(loss)
-        else:  # without validation rows every iterate beats the one before
-            improved, finite = len(weights) == 0, np.isfinite(batch_loss)
-        if not finite or ((improved or not is_judged) and not is_sound(state.candidate, limits)):
-            return False
-        history[b, 0], history[b, 1] = batch_loss, loss
-        state.n_iter[0] = t
-        if improved:
-            state.best_loss[0], state.best_iter[0] = loss, t
-            copy_to(state.best, state.candidate)
-        elif is_judged and 0 < settings.patience <= t - state.best_iter[0]:
-            return True
-    return True
+        ended = judge(shape, settings, state, limits, columns, validation, batch_loss, is_judged, history[b])
+        if ended != GOES_ON:
+            return ended
+    return GOES_ON
+
+
+# -- The same in three parts, for what is decided in Python between them -----------------------------------------------
+
+
+@entry_point
+def find_gradient(shape, settings, state, work, tied_sets, data, rows, keep):
+    """Set the gradient of one batch; `keep` has one entry, or none where DropRule is off. Return the batch's loss."""
+    return differentiate(shape, settings, state, work, tied_sets, data, rows, choose_kept(shape, work, keep, 0))
+
+
+@entry_point
+def move_parameters(settings, state, limits):
+    """Make the step of one of the compiled update rules."""
+    t = state.n_iter[0] + 1
+    update_parameters(state, limits, t, schedule_rate(settings, t), settings)
+
+
+@entry_point
+def judge_iterate(shape, settings, state, limits, columns, validation, batch_loss, is_judged, losses):
+    """Finish an iteration; return whether training goes on, and if not why."""
+    return judge(shape, settings, state, limits, columns, validation, batch_loss, is_judged, losses)

@@ -1,10 +1,12 @@
-"""What the training kernel needs to know of an optimiser."""
+"""What training needs to know of an optimiser."""
 
 from typing import NamedTuple, Protocol
 
+from takagi._typing import FloatArray
+
 
 class OptimizerSpec(NamedTuple):
-    """An update rule as numbers."""
+    """One of the compiled update rules as numbers."""
 
     rule: int
     beta1: float
@@ -13,8 +15,56 @@ class OptimizerSpec(NamedTuple):
 
 
 class Optimizer(Protocol):
-    """Anything that turns into an `OptimizerSpec`."""
+    """One of the compiled update rules: anything that turns into an `OptimizerSpec`."""
 
     def spec(self) -> OptimizerSpec:
         """Return the numbers for the kernel."""
+        ...
+
+
+class OwnOptimizer(Protocol):
+    """An update rule of one's own, as the three functions of the paper's Algorithm 2 in NumPy.
+
+    Iteration t, from 1, takes the gradient ``g`` after Powerball and sets::
+
+        m_t     = phi(g_t, m_{t-1}, t)
+        v_t     = psi(g_t, m_t, v_{t-1}, t)
+        theta_t = the projection of  theta_{t-1} - omega(alpha, v_t, t) m_t
+
+    All are flat vectors of every parameter, and m and v start at zero. A correction for that start goes into omega.
+
+    Examples
+    --------
+    RMSProp (Tieleman and Hinton, 2012):
+
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from takagi import RuleBase, TrainConfig, train
+    >>> @dataclass(frozen=True)
+    ... class RMSProp:
+    ...     decay: float = 0.9
+    ...     epsilon: float = 1e-8
+    ...     def phi(self, g, m, t):
+    ...         return g
+    ...     def psi(self, g, m, v, t):
+    ...         return self.decay * v + (1 - self.decay) * g**2
+    ...     def omega(self, alpha, v, t):
+    ...         return alpha / (np.sqrt(v) + self.epsilon)
+    >>> X = np.linspace(-1, 1, 40)[:, None]
+    >>> start = RuleBase([[-1.0], [1.0]], [[0.5], [0.5]], np.zeros((2, 1, 2)))
+    >>> config = TrainConfig(RMSProp(), keep_prob=1.0)
+    >>> train(start, X, X[:, 0] ** 2, X, X[:, 0] ** 2, config).best_loss < 0.1
+    True
+    """
+
+    def phi(self, g: FloatArray, m: FloatArray, t: int) -> FloatArray:
+        """Return the direction m of iteration t, from that of the one before."""
+        ...
+
+    def psi(self, g: FloatArray, m: FloatArray, v: FloatArray, t: int) -> FloatArray:
+        """Return the second moment v of iteration t, from the new m and the old v."""
+        ...
+
+    def omega(self, alpha: float, v: FloatArray, t: int) -> FloatArray | float:
+        """Return the step sizes, for a learning rate alpha."""
         ...

@@ -9,6 +9,7 @@ from takagi.training._batches import draw_keep
 from takagi.training._bounds import Bounds
 from takagi.training._config import SCHEDULES, TrainConfig
 from takagi.training._loss import LOSSES, LogLoss, SquaredError
+from takagi.training._own import FeasibleSet
 from takagi.training._run import Callback, Progress, Run, TrainResult, begin_state, check_dataset, find_width_floor
 from takagi.training._train import announce_compilation, train
 
@@ -17,6 +18,7 @@ __all__ = [
     "SCHEDULES",
     "Bounds",
     "Callback",
+    "FeasibleSet",
     "LogLoss",
     "Progress",
     "Run",

@@ -49,26 +49,27 @@ class Bounds:
     antecedent_projection: Pair | None = None
     consequent_projection: Pair | None = None
 
-
-def lay_out_bounds(bounds: Bounds, rules: RuleBase, floor: float, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the lower and the upper bounds as two flat vectors in the order of the kernels."""
-    lower: dict[str, FloatArray] = {}
-    upper: dict[str, FloatArray] = {}
-    for name in PARAMETERS:
-        values = getattr(rules, name)
-        if values is not None:
-            defaults = (floor if name == "widths" else -np.inf), np.inf
-            lower[name], upper[name] = _read_pair(name, getattr(bounds, name), defaults, values.shape)
-        elif getattr(bounds, name) is not None:
-            raise ValueError(f"bounds has {name}, but the rules have none.")
-    for side, tightest, free in ((lower, np.maximum, -np.inf), (upper, np.minimum, np.inf)):
-        _tie(side, rules, tightest, free)
-    if any((lower[name] > upper[name]).any() for name in lower):
-        raise ValueError("bounds must not have a lower bound above an upper one, those of shared sets taken together.")
-    flat = flatten(lower, dict.fromkeys(lower, -np.inf)), flatten(upper, dict.fromkeys(upper, np.inf))
-    for values in flat:
-        values[np.isinf(theta)] = np.inf  # an absent condition stays absent
-    return flat
+    def lay_out(self, rules: RuleBase, floor: float, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lower and the upper bounds as two flat vectors in the order of the kernels."""
+        lower: dict[str, FloatArray] = {}
+        upper: dict[str, FloatArray] = {}
+        for name in PARAMETERS:
+            values = getattr(rules, name)
+            if values is not None:
+                defaults = (floor if name == "widths" else -np.inf), np.inf
+                lower[name], upper[name] = _read_pair(name, getattr(self, name), defaults, values.shape)
+            elif getattr(self, name) is not None:
+                raise ValueError(f"bounds has {name}, but the rules have none.")
+        for side, tightest, free in ((lower, np.maximum, -np.inf), (upper, np.minimum, np.inf)):
+            _tie(side, rules, tightest, free)
+        if any((lower[name] > upper[name]).any() for name in lower):
+            raise ValueError(
+                "bounds must not have a lower bound above an upper one, those of shared sets taken together."
+            )
+        flat = flatten(lower, dict.fromkeys(lower, -np.inf)), flatten(upper, dict.fromkeys(upper, np.inf))
+        for values in flat:
+            values[np.isinf(theta)] = np.inf  # an absent condition stays absent
+        return flat
 
 
 def _read_pair(name: str, pair: Pair | None, defaults: tuple[float, float], shape: tuple) -> list[FloatArray]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from takagi._messages import unknown_name
-from takagi.optimizers import AdaBelief, Optimizer
+from takagi.optimizers import AdaBelief, Optimizer, OwnOptimizer
 from takagi.training._loss import LOSSES
 
 
@@ -15,8 +15,8 @@ class TrainConfig:
 
     Parameters
     ----------
-    optimizer : Optimizer, default=AdaBelief()
-        One of the update rules of `takagi.optimizers`.
+    optimizer : Optimizer or OwnOptimizer, default=AdaBelief()
+        One of the update rules of `takagi.optimizers`, or a rule of one's own.
     learning_rate : float, default=0.01
         The paper's alpha.
     powerball : float, default=0.5
@@ -44,7 +44,7 @@ class TrainConfig:
         rules share sets.
     """
 
-    optimizer: Optimizer = field(default_factory=AdaBelief)
+    optimizer: Optimizer | OwnOptimizer = field(default_factory=AdaBelief)
     learning_rate: float = 0.01
     powerball: float = 0.5
     keep_prob: float = 0.5
@@ -59,8 +59,12 @@ class TrainConfig:
     loss: str = "squared"
 
     def __post_init__(self) -> None:
-        if isinstance(self.optimizer, (str, type)):
-            raise TypeError(f"optimizer must be an object such as AdaBelief(), got {self.optimizer!r}.")
+        is_rule = hasattr(self.optimizer, "spec") or all(hasattr(self.optimizer, part) for part in _PARTS)
+        if isinstance(self.optimizer, (str, type)) or not is_rule:
+            raise TypeError(
+                "optimizer must be an object such as AdaBelief(), or one with phi, psi and omega, got "
+                f"{self.optimizer!r}."
+            )
         if self.schedule not in SCHEDULES:
             raise unknown_name("schedule", self.schedule, SCHEDULES)
         if self.loss not in LOSSES:
@@ -73,6 +77,7 @@ class TrainConfig:
 
 
 SCHEDULES = ("constant", "cosine")
+_PARTS = ("phi", "psi", "omega")
 _HUGE = np.finfo(float).max
 _RANGES = (
     ("learning_rate", 0.0, _HUGE),

@@ -2,16 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from takagi import kernels
 from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.kernels import LANES, to_lanes
+from takagi.optimizers import OptimizerSpec
 from takagi.rulebase import RuleBase, pack, unpack
-from takagi.training._bounds import Bounds, lay_out_bounds
+from takagi.training._bounds import Bounds
 from takagi.training._config import TrainConfig
 from takagi.training._loss import LOSSES
+from takagi.training._own import FeasibleSet, project, run_block
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class Progress:
 
 Callback = Callable[[Progress], object]
 
+_ENDS = {kernels.GOES_ON: "", kernels.STALLED: "no_change", kernels.DIVERGED: "diverged"}
 _NEVER = 2**62  # iterations from one validation to the next, if only the end of a block is validated
 
 
@@ -116,7 +120,7 @@ class Run:
         Where an earlier run of the same rules ended, to go on from; it is written to.
     is_thorough : bool, default=True
         Whether every iterate is validated, as in the paper, or only the last one of each block.
-    bounds : Bounds, optional
+    bounds : Bounds or FeasibleSet, optional
         Where parameters may go.
     """
 
@@ -129,7 +133,7 @@ class Run:
         max_iter: int,
         state: kernels.State | None = None,
         is_thorough: bool = True,
-        bounds: Bounds | None = None,
+        bounds: Bounds | FeasibleSet | None = None,
     ) -> None:
         loss = LOSSES[config.loss]
         for _, y, _ in (training, validation):
@@ -144,13 +148,23 @@ class Run:
         self.columns = kernels.make_columns(self.shape)
         self.state = begin_state(rule_base) if state is None else state
         self.first_iter = self.n_iter
-        floor = find_width_floor(config, rule_base)
-        self.limits = lay_out_bounds(bounds or Bounds(), rule_base, floor, self.state.theta)
-        np.clip(self.state.theta, *self.limits, out=self.state.theta)
-        if not self.n_iter:
-            self.state.best[:] = self.state.theta
+        self._enter(bounds)
         self.history = np.empty((max_iter, 2))
         self.start_loss = self.validate(self.state.theta)
+
+    def _enter(self, bounds: Bounds | FeasibleSet | None) -> None:
+        """Take in where parameters may go, and move the start there."""
+        box: Any = bounds if hasattr(bounds, "lay_out") else Bounds()
+        self.feasible: Any = bounds if hasattr(bounds, "project") else None
+        if bounds is not None and bounds is not box and self.feasible is None:
+            raise TypeError(f"bounds must be a Bounds or an object that can project, got {bounds!r}.")
+        floor, theta = find_width_floor(self.config, self.rule_base), self.state.theta
+        self.limits = box.lay_out(self.rule_base, floor, theta)
+        np.clip(theta, *self.limits, out=theta)
+        if self.feasible is not None:
+            project(self.feasible, theta, np.ones_like(theta), self.shape)
+        if not self.n_iter:
+            self.state.best[:] = theta
 
     def validate(self, theta: FloatArray) -> float:
         """Return the error of parameters on the validation rows, NaN if there are none."""
@@ -161,8 +175,10 @@ class Run:
     def advance(self, batches: IntArray, keep: BoolArray) -> str:
         """Run one block; return why training ended with it, or nothing."""
         self._make_room(batches.shape[1])
-        done = self.n_iter - self.first_iter
-        finite = kernels.train_block(
+        history = self.history[self.n_iter - self.first_iter :][: len(batches)]
+        if self.feasible is not None or self.settings.rule == kernels.OWN:
+            return _ENDS[run_block(self, batches, keep, history)]
+        ended = kernels.train_block(
             self.shape,
             self.settings,
             self.state,
@@ -174,12 +190,9 @@ class Run:
             self.validation,
             batches,
             keep,
-            self.history[done : done + len(batches)],
+            history,
         )
-        if not finite:
-            return "diverged"
-        has_stalled = 0 < self.settings.patience <= self.n_iter - int(self.state.best_iter[0])
-        return "no_change" if has_stalled else ""
+        return _ENDS[ended]
 
     @property
     def n_iter(self) -> int:
@@ -194,18 +207,15 @@ class Run:
         """Return what a callback is told."""
         train_loss, val_loss = self.history[self.n_iter - self.first_iter - 1]
         best_iter, best_loss = int(self.state.best_iter[0]), float(self.state.best_loss[0])
-        if not len(self.validation[2]):
-            val_loss = best_loss = np.nan
         return Progress(self.n_iter, len(self.history), float(train_loss), float(val_loss), best_iter, best_loss)
 
     def result(self, stopped: str) -> TrainResult:
         """Return the best rules and the history."""
         history = self.history[: self.n_iter - self.first_iter]
-        val_loss = history[:, 1] if len(self.validation[2]) else np.full(len(history), np.nan)
         return TrainResult(
             rule_base=unpack(self.state.best, self.rule_base),
             best_iter=int(self.state.best_iter[0]),
-            history={"train_loss": history[:, 0].copy(), "val_loss": val_loss.copy()},
+            history={"train_loss": history[:, 0].copy(), "val_loss": history[:, 1].copy()},
             stopped=stopped,
             start_loss=self.start_loss,
         )
@@ -242,7 +252,8 @@ def _lay_out(X: FloatArray, y: FloatArray, weight: FloatArray) -> tuple[FloatArr
 
 
 def _settings(config: TrainConfig, rules: RuleBase, every: int) -> kernels.Settings:
-    spec = config.optimizer.spec()
+    optimizer = config.optimizer
+    spec = optimizer.spec() if hasattr(optimizer, "spec") else OptimizerSpec(kernels.OWN, 0.0, 0.0, 0.0)
     return kernels.Settings(
         loss=LOSSES[config.loss].code,
         rule=spec.rule,

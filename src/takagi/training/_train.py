@@ -11,6 +11,7 @@ from takagi.rulebase import RuleBase
 from takagi.training._batches import Draws, Recorded
 from takagi.training._bounds import Bounds
 from takagi.training._config import TrainConfig
+from takagi.training._own import FeasibleSet
 from takagi.training._run import Callback, Run, TrainResult, check_dataset
 
 logger = logging.getLogger("takagi")
@@ -30,7 +31,7 @@ def train(
     sample_weight: FloatArray | None = None,
     sample_weight_val: FloatArray | None = None,
     callback: Callback | None = None,
-    bounds: Bounds | None = None,
+    bounds: Bounds | FeasibleSet | None = None,
     keep_interrupted: bool = True,
 ) -> TrainResult:
     """Train a rule base by mini-batch gradient descent with L2, DropRule and the configured optimiser.
@@ -57,7 +58,7 @@ def train(
         Weights of the rows in gradients and errors.
     callback : callable, optional
         Called with a `Progress` after each block of iterations; training stops when it returns True.
-    bounds : Bounds, optional
+    bounds : Bounds or FeasibleSet, optional
         Where parameters may go. A start beyond them is moved to the nearest point within first.
     keep_interrupted : bool, default=True
         Whether Ctrl-C keeps the best rules so far, once there are any, with a warning; if not, it is raised.
