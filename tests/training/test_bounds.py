@@ -135,19 +135,19 @@ def test_the_width_floor_gives_way_to_a_bound_of_widths():
 
 
 @pytest.mark.parametrize(
-    ("bounds", "message"),
+    ("name", "pair", "message"),
     [
-        (Bounds(centers=(1, 0)), "must not have a lower bound above an upper one"),
-        (Bounds(centers=(0, 1, 2)), "bounds of centers must be a pair of a lower and an upper bound, got 3"),
-        (Bounds(centers=(np.zeros(7), None)), r"bounds of centers must broadcast to shape \(5, 3\), got \(7,\)"),
-        (Bounds(centers=(np.nan, None)), "bounds of centers must be numbers, got NaN"),
-        (Bounds(widths=(-1, None)), "lower bounds of widths must not be negative, got -1"),
-        (Bounds(antecedent_projection=(0, 1)), "bounds has antecedent_projection, but the rules have none"),
+        ("centers", (1, 0), "must not have a lower bound above an upper one"),
+        ("centers", (0, 1, 2), "bounds of centers must be a pair of a lower and an upper bound, got 3"),
+        ("centers", (np.zeros(7), None), r"bounds of centers must broadcast to shape \(5, 3\), got \(7,\)"),
+        ("centers", (np.nan, None), "bounds of centers must be numbers, got NaN"),
+        ("widths", (-1, None), "lower bounds of widths must not be negative, got -1"),
+        ("antecedent_projection", (0, 1), "bounds has antecedent_projection, but the rules have none"),
     ],
 )
-def test_bounds_that_cannot_be_kept_are_refused(bounds, message):
+def test_bounds_that_cannot_be_kept_are_refused(name, pair, message):
     with pytest.raises(ValueError, match=message):
-        run(to_takagi(make_rules(np.random.default_rng(0))), PLAIN, bounds)
+        run(to_takagi(make_rules(np.random.default_rng(0))), PLAIN, Bounds(**{name: pair}))
 
 
 # ----------------------------------------------------------------------------------------------------------------------

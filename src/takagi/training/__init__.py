@@ -10,7 +10,7 @@ from takagi.training._bounds import Bounds
 from takagi.training._config import SCHEDULES, TrainConfig
 from takagi.training._loss import LOSSES, LogLoss, SquaredError
 from takagi.training._own import FeasibleSet
-from takagi.training._run import Callback, Progress, Run, TrainResult, begin_state, check_dataset, find_width_floor
+from takagi.training._run import Callback, Progress, Run, TrainResult, begin_state, find_width_floor
 from takagi.training._train import announce_compilation, train
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "TrainResult",
     "announce_compilation",
     "begin_state",
-    "check_dataset",
     "draw_keep",
     "find_width_floor",
     "train",

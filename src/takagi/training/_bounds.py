@@ -49,57 +49,56 @@ class Bounds:
     antecedent_projection: Pair | None = None
     consequent_projection: Pair | None = None
 
+    def __post_init__(self) -> None:
+        for name in PARAMETERS:
+            pair = (None, None) if getattr(self, name) is None else getattr(self, name)
+            if len(pair) != 2:
+                raise ValueError(f"bounds of {name} must be a pair of a lower and an upper bound, got {len(pair)}.")
+            if any(bound is not None and np.isnan(bound).any() for bound in pair):
+                raise ValueError(f"bounds of {name} must be numbers, got NaN; use None for no bound.")
+        if self.widths is not None and self.widths[0] is not None and np.min(self.widths[0]) < 0:
+            raise ValueError(f"lower bounds of widths must not be negative, got {np.min(self.widths[0]):g}.")
+
     def lay_out(self, rules: RuleBase, floor: float, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the lower and the upper bounds as two flat vectors in the order of the kernels."""
-        lower: dict[str, FloatArray] = {}
-        upper: dict[str, FloatArray] = {}
-        for name in PARAMETERS:
-            values = getattr(rules, name)
-            if values is not None:
-                defaults = (floor if name == "widths" else -np.inf), np.inf
-                lower[name], upper[name] = _read_pair(name, getattr(self, name), defaults, values.shape)
-            elif getattr(self, name) is not None:
-                raise ValueError(f"bounds has {name}, but the rules have none.")
-        for side, tightest, free in ((lower, np.maximum, -np.inf), (upper, np.minimum, np.inf)):
-            _tie(side, rules, tightest, free)
-        if any((lower[name] > upper[name]).any() for name in lower):
+        lower = self._lay_out_side(rules, 0, -np.inf, floor)
+        upper = self._lay_out_side(rules, 1, np.inf, np.inf)
+        if (lower > upper).any():
             raise ValueError(
                 "bounds must not have a lower bound above an upper one, those of shared sets taken together."
             )
-        flat = flatten(lower, dict.fromkeys(lower, -np.inf)), flatten(upper, dict.fromkeys(upper, np.inf))
-        for values in flat:
-            values[np.isinf(theta)] = np.inf  # an absent condition stays absent
-        return flat
+        lower[np.isinf(theta)] = upper[np.isinf(theta)] = np.inf  # an absent condition stays absent
+        return lower, upper
+
+    def _lay_out_side(self, rules: RuleBase, side: int, free: float, width: float) -> FloatArray:
+        parts = {}
+        for name in PARAMETERS:
+            values, pair = getattr(rules, name), getattr(self, name)
+            if values is None and pair is not None:
+                raise ValueError(f"bounds has {name}, but the rules have none.")
+            if values is not None:
+                parts[name] = np.full(values.shape, width if name == "widths" else free)
+                if pair is not None and pair[side] is not None:
+                    parts[name][:] = _broadcast(name, pair[side], values.shape)
+        _tie(parts, rules, np.minimum if side else np.maximum, free)
+        return flatten(parts, dict.fromkeys(parts, free))
 
 
-def _read_pair(name: str, pair: Pair | None, defaults: tuple[float, float], shape: tuple) -> list[FloatArray]:
-    """Return both bounds in the shape of the parameters."""
-    if pair is None:
-        pair = None, None
-    if len(pair) != 2:
-        raise ValueError(f"bounds of {name} must be a pair of a lower and an upper bound, got {len(pair)} of them.")
-    read = []
-    for bound, default in zip(pair, defaults, strict=True):
-        values = np.asarray(default if bound is None else bound, dtype=float)
-        if np.isnan(values).any():
-            raise ValueError(f"bounds of {name} must be numbers, got NaN; use None or infinity for no bound.")
-        try:
-            read.append(np.broadcast_to(values, shape).copy())
-        except ValueError:
-            raise ValueError(f"bounds of {name} must broadcast to shape {shape}, got {values.shape}.") from None
-    if name == "widths" and read[0].min() < 0:
-        raise ValueError(f"lower bounds of widths must not be negative, got {read[0].min():g}.")
-    return read
+def _broadcast(name: str, bound: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
+    try:
+        return np.broadcast_to(np.asarray(bound, dtype=float), shape)
+    except ValueError:
+        raise ValueError(f"bounds of {name} must broadcast to shape {shape}, got {np.shape(bound)}.") from None
 
 
-def _tie(side: dict[str, FloatArray], rules: RuleBase, tightest: np.ufunc, free: float) -> None:
+def _tie(parts: dict[str, FloatArray], rules: RuleBase, tightest: np.ufunc, free: float) -> None:
     """Give parameters that are one the tightest of their bounds."""
     for m, column in enumerate(() if rules.sets is None else rules.sets.T):
         _, group = np.unique(column, return_inverse=True)
         for name in ("centers", "widths"):
             bound = np.full(group.max() + 1, free)
-            tightest.at(bound, group, side[name][:, m])
-            side[name][:, m] = bound[group]
+            tightest.at(bound, group, parts[name][:, m])
+            parts[name][:, m] = bound[group]
     if rules.tied_projection:
-        both = tightest(side["antecedent_projection"], side["consequent_projection"])
-        side["antecedent_projection"] = side["consequent_projection"] = both
+        both = tightest(parts["antecedent_projection"], parts["consequent_projection"])
+        parts["antecedent_projection"] = parts["consequent_projection"] = both

@@ -138,7 +138,8 @@ class Run:
         loss = LOSSES[config.loss]
         for _, y, _ in (training, validation):
             loss.check_targets(y)
-        self.rule_base = replace(rule_base, link=loss.link(rule_base.n_outputs))
+        link = loss.link(rule_base.n_outputs)
+        self.rule_base = rule_base if rule_base.link == link else replace(rule_base, link=link)
         self.config, self.training = config, training
         self.shape = pack(rule_base)[1]
         self.validation = _lay_out(*validation)
