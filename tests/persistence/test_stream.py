@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from saved_models import assert_same_model, edit, load_bytes, save_and_load, seal, small
 
+from takagi.kernels import split
 from takagi.persistence import ModelFileError, save
-from takagi.rulebase import pack, split
+from takagi.rulebase import pack
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 2))

@@ -7,9 +7,10 @@ import numpy as np
 
 from takagi._typing import FloatArray
 from takagi.fitting import MAX_VALIDATION_ROWS, Fitted, Rows, Units
+from takagi.kernels import PARAMETERS, flatten, split
 from takagi.persistence._rules import build, decode_rules, encode_numbers, encode_rules
 from takagi.persistence._schema import Node
-from takagi.rulebase import FILLING, PARAMETERS, RuleBase, flatten, pack, split, unpack
+from takagi.rulebase import RuleBase, pack, unpack
 from takagi.streaming import Learner, Moments, Seen, Stream
 
 _VECTORS = ("theta", "mean", "spread", "average", "best")
@@ -120,14 +121,14 @@ def _encode_vector(vector: FloatArray, rules: RuleBase) -> dict[str, Any]:
     return {name: encode_numbers(values) for name, values in parts.items()}
 
 
-def _decode_vector(node: Node, rules: RuleBase, fill: dict[str, float]) -> FloatArray:
+def _decode_parameters(node: Node, rules: RuleBase) -> dict[str, FloatArray]:
     expected = {name: getattr(rules, name) for name in PARAMETERS if getattr(rules, name) is not None}
     parts = node.open(tuple(expected))
     values = {name: _decode_array(parts[name], values.shape, np.inf) for name, values in expected.items()}
     for name in values:
         if name != "widths" and not np.isfinite(values[name]).all():
             parts[name].refuse("finite numbers")
-    return flatten(values, fill)
+    return values
 
 
 def _decode_learner(node: Node, rules: RuleBase, history: dict[str, FloatArray]) -> Learner:
@@ -161,7 +162,8 @@ def _decode_state(parts: dict[str, Node], learner: Learner) -> None:
     """Fill in the state of a learner."""
     state, rules = learner.state, learner.start
     for name in _VECTORS:
-        getattr(state, name)[:] = _decode_vector(parts[name], rules, {} if name in ("mean", "spread") else FILLING)
+        values = _decode_parameters(parts[name], rules)
+        getattr(state, name)[:] = flatten(values, {}) if name in ("mean", "spread") else flatten(values)
     build(parts["theta"], lambda: unpack(state.theta, rules))
     build(parts["best"], lambda: unpack(state.best, rules))
     best_loss = parts["best_loss"].maybe(Node.number)
