@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from _apart import limit_processor_seconds
 from _methods import METHODS
 from _rows import Rows
 from takagi._typing import FloatArray
-from takagi.experiments import limit_processor_seconds
 from takagi.experiments._plan import derive_seed
 from takagi.experiments._run import describe_error, draw_partition_of, load_standardized, split_rows
 

@@ -16,13 +16,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from _apart import execute_apart
 from _methods import METHODS
 from _tables import draw_diagram, make_page, make_tables
 from _trials import TIME_LIMIT, Outcome, fail_trial, make_trials, run_trial
 from takagi._files import write_whole
 from takagi._messages import unknown_name
 from takagi.datasets import list_datasets
-from takagi.experiments import Store, collect, execute_apart
+from takagi.experiments import Store, collect
 from takagi.experiments._plan import N_REPEATS
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -46,15 +47,10 @@ def run(arguments: argparse.Namespace) -> None:
     pending = [trial for trial in trials if trial not in finished]
     print(f"{len(trials)} trials, {len(trials) - len(pending)} are there.", flush=True)
     with ProgressLine(len(pending)) as progress:
-        outcomes = execute_apart(pending, partial(run_trial, limit=arguments.limit), bury)
+        outcomes = execute_apart(pending, partial(run_trial, limit=arguments.limit), fail_trial)
         failed = collect(outcomes, store, progress.notify)
     for outcome in failed:
         print(f"{outcome.run}: {outcome.error}")
-
-
-def bury(trial: Any, reason: str) -> Outcome:
-    """Return the outcome of a trial whose process ended."""
-    return fail_trial(trial, reason)
 
 
 class ProgressLine:

@@ -8,7 +8,6 @@ from takagi.experiments._algorithms import (
     list_algorithms,
     paper_algorithm,
 )
-from takagi.experiments._apart import OUT_OF_TIME, execute_apart, limit_processor_seconds
 from takagi.experiments._claims import Ranking, Verdict, check_claims, rank_algorithms, rank_columns
 from takagi.experiments._execute import BACKENDS, execute
 from takagi.experiments._experiment import collect, pending_runs, run_experiment
@@ -23,7 +22,6 @@ __all__ = [
     "BACKENDS",
     "FIGURES",
     "MORE_RULES",
-    "OUT_OF_TIME",
     "QUICK",
     "Algorithm",
     "AlgorithmTable",
@@ -41,9 +39,7 @@ __all__ = [
     "draw",
     "draw_ranks",
     "execute",
-    "execute_apart",
     "execute_run",
-    "limit_processor_seconds",
     "list_algorithms",
     "make_plan",
     "paper_algorithm",

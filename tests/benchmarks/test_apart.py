@@ -1,26 +1,24 @@
 import pytest
 from ending import answer
 
-from takagi.experiments import OUT_OF_TIME, execute_apart
+from _apart import OUT_OF_TIME, execute_apart, limit_processor_seconds
 
 
-def bury(run, reason):
+def report_failure(run, reason):
     return run, reason
 
 
 def test_process_that_ends_does_not_stop_the_others():
-    results = list(execute_apart([0, 1, 5, 2, 3, 6], answer, bury))
+    results = list(execute_apart([0, 1, 5, 2, 3, 6], answer, report_failure))
     assert results == [0, (1, OUT_OF_TIME), 10, (2, "ended by SIGKILL"), (3, "ended with code 7"), 12]
 
 
 def test_process_that_hangs_is_ended_when_patience_ends():
-    assert list(execute_apart([0, 4, 7], answer, bury, patience=20.0)) == [0, (4, OUT_OF_TIME), 14]
+    assert list(execute_apart([0, 4, 7], answer, report_failure, patience=20.0)) == [0, (4, OUT_OF_TIME), 14]
 
 
 def test_limit_is_lifted_after_the_block():
     import resource
-
-    from takagi.experiments import limit_processor_seconds
 
     before = resource.getrlimit(resource.RLIMIT_CPU)
     with limit_processor_seconds(100):
@@ -30,4 +28,4 @@ def test_limit_is_lifted_after_the_block():
 
 
 def test_nothing_to_run_starts_no_process():
-    assert list(execute_apart([], pytest.fail, bury)) == []
+    assert list(execute_apart([], pytest.fail, report_failure)) == []

@@ -29,7 +29,7 @@ def limit_processor_seconds(seconds: float) -> Iterator[None]:
 
 
 def execute_apart(
-    runs: Sequence[Any], call: Call, bury: Callable[[Any, str], Any], *, patience: float = 3600.0
+    runs: Sequence[Any], call: Call, on_failure: Callable[[Any, str], Any], *, patience: float = 3600.0
 ) -> Iterator[Any]:
     """Yield the results of runs one after another; a process of its own makes them.
 
@@ -39,8 +39,8 @@ def execute_apart(
     call : callable
         From a run to its result; a function of a module, which the other process can import. Inside it,
         `limit_processor_seconds` sets the limit of what is to be limited.
-    bury : callable
-        From a run and the reason to the result of a run whose process ended: "out of time" or the signal.
+    on_failure : callable
+        From a run whose process ended and the reason ("out of time", the signal or the exit code) to its result.
     patience : float, default=3600
         Seconds on the clock after which a process that does not answer is ended.
 
@@ -54,7 +54,7 @@ def execute_apart(
             worker = worker or _Worker(call)
             reason, result = worker.ask(run, patience)
             if reason:
-                worker, result = None, bury(run, reason)
+                worker, result = None, on_failure(run, reason)
             yield result
     finally:
         if worker is not None:

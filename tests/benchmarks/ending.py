@@ -3,7 +3,7 @@
 import os
 import signal
 
-from takagi.experiments import limit_processor_seconds
+from _apart import limit_processor_seconds
 
 
 def answer(run):
