@@ -1,0 +1,146 @@
+"""How much a reader of the library has to open: files and functions of the main calls, packages, names used twice.
+
+    python benchmarks/house.py
+
+Of each call the Python functions of takagi that run are counted, and the files that they are in: on 300 rows (a stream:
+ten blocks of them, because the first ones wait), after a call that compiles and imports. Not counted: compiled code,
+lambdas, comprehensions, and methods that dataclasses generate.
+"""
+
+import _measure  # noqa: F401 (first: it limits the threads)
+
+# isort: split
+import ast
+import sys
+import tempfile
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import takagi
+from _measure import print_table
+from takagi import TSKCommittee, TSKRegressor, fit_dataset
+
+SOURCE = Path(takagi.__file__).parent
+N_ROWS, N_BLOCKS = 300, 10
+
+Functions = set[tuple[str, str]]  # file, and name with that of its class
+
+
+# -- what a call runs --------------------------------------------------------------------------------------------------
+
+
+def trace(call: Callable[[], object]) -> Functions:
+    """Return the functions of the library that a call runs, in its threads too; the call is made twice."""
+    found: Functions = set()
+
+    def watch(frame: Any, event: str, _: object) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(str(SOURCE)) and not code.co_name.startswith("<"):
+            found.add((code.co_filename, code.co_qualname))
+
+    threading.setprofile(watch)  # threads of the first call may live on and serve the second one
+    try:
+        call()
+        found.clear()
+        sys.setprofile(watch)
+        call()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return found
+
+
+def list_calls(folder: Path) -> dict[str, Callable[[], object]]:
+    """Return the main calls; a file of the rows is written into a folder."""
+    X, y = make_rows(seed=0)
+    path = folder / "rows.parquet"
+    pd.DataFrame(X, columns=list("abcde")).assign(y=y).to_parquet(path)
+    return {
+        "TSKRegressor().fit": lambda: TSKRegressor(random_state=0).fit(X, y),
+        "TSKCommittee().fit": lambda: TSKCommittee(random_state=0).fit(X, y),
+        "TSKRegressor().partial_fit": fit_stream,
+        "fit_dataset": lambda: fit_dataset(path, "y"),
+    }
+
+
+def make_rows(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return a block of rows and their target."""
+    X = np.random.default_rng(seed).normal(size=(N_ROWS, 5))
+    return X, X[:, 0] * X[:, 1] + X[:, 2]
+
+
+def fit_stream() -> None:
+    """Fit blocks of rows one after another."""
+    model = TSKRegressor(random_state=0)
+    for seed in range(N_BLOCKS):
+        model.partial_fit(*make_rows(seed))
+
+
+def trace_calls() -> dict[str, Functions]:
+    """Return the functions that each of the main calls runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        return {name: trace(call) for name, call in list_calls(Path(folder)).items()}
+
+
+# -- what there is to read ---------------------------------------------------------------------------------------------
+
+
+def read_modules(source: Path) -> dict[Path, str]:
+    """Return the text of every module, by path from the source folder."""
+    return {path.relative_to(source): path.read_text() for path in sorted(source.rglob("*.py"))}
+
+
+def measure_packages(modules: dict[Path, str]) -> dict[str, Counter]:
+    """Return numbers of files, lines and classes of each package; modules outside of packages are together."""
+    sizes: dict[str, Counter] = defaultdict(Counter)
+    for path, text in modules.items():
+        n_classes = sum(isinstance(node, ast.ClassDef) for node in ast.walk(ast.parse(text)))
+        package = path.parts[0] if len(path.parts) > 1 else "modules"
+        sizes[package].update(files=1, lines=len(text.splitlines()), classes=n_classes)
+    return dict(sizes)
+
+
+def find_repeated_names(modules: dict[Path, str]) -> dict[str, list[Path]]:
+    """Return the public top-level names that more than one module defines, with these modules."""
+    places: dict[str, list[Path]] = defaultdict(list)
+    for path, text in modules.items():
+        for name in sorted(set(list_definitions(ast.parse(text)))):
+            if not name.startswith("_"):
+                places[name].append(path)
+    return {name: paths for name, paths in sorted(places.items()) if len(paths) > 1}
+
+
+def list_definitions(tree: ast.Module) -> Iterator[str]:
+    """Yield the names of functions, classes and variables of a module; what it imports is none of its own."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name))
+
+
+def main() -> None:
+    traced = trace_calls()
+    rows: list[list[object]] = [[name, len({file for file, _ in found}), len(found)] for name, found in traced.items()]
+    print_table(["call", "files run", "functions run"], rows)
+    modules = read_modules(SOURCE)
+    sizes = measure_packages(modules)
+    sizes["all"] = sum(sizes.values(), Counter())
+    columns = ["files", "lines", "classes"]
+    print()
+    print_table(["package", *columns], [[name, *(size[c] for c in columns)] for name, size in sizes.items()])
+    repeated = find_repeated_names(modules)
+    print(f"\nPublic names that several modules define: {len(repeated)}")
+    for name, paths in repeated.items():
+        print(f"  {name}: {', '.join(map(str, paths))}")
+
+
+if __name__ == "__main__":
+    main()

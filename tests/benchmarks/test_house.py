@@ -1,0 +1,47 @@
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import house
+
+
+def called():
+    return [helper() for _ in range(2)]
+
+
+def helper():
+    return sorted([2, 1], key=lambda number: -number)
+
+
+def test_functions_are_counted_once_and_neither_lambdas_nor_comprehensions_are(monkeypatch):
+    monkeypatch.setattr(house, "SOURCE", Path(__file__).parent)
+    assert {name for _, name in house.trace(called)} == {"called", "helper"}
+
+
+def test_sizes_and_repeated_names_are_those_of_the_modules():
+    modules = {
+        Path("top.py"): "class One: ...\nlimit, _own = 1, 2\n",
+        Path("pack/a.py"): "from top import One\ndef go():\n    def limit(): ...\n",
+        Path("pack/b.py"): "limit: int = 3\ndef go(): ...\n_own = 4\n",
+    }
+    assert house.measure_packages(modules) == {
+        "modules": Counter(files=1, lines=2, classes=1),
+        "pack": Counter(files=2, lines=6, classes=0),
+    }
+    assert house.find_repeated_names(modules) == {
+        "go": [Path("pack/a.py"), Path("pack/b.py")],
+        "limit": [Path("top.py"), Path("pack/b.py")],
+    }
+
+
+@pytest.mark.slow
+def test_the_tables_agree_with_each_other(capsys):
+    house.main()
+    calls, packages, _ = capsys.readouterr().out.split("\n\n")
+    counts = {row.rsplit(maxsplit=2)[0]: [int(word) for word in row.split()[-2:]] for row in calls.splitlines()[2:]}
+    assert all(1 < n_files < n_functions for n_files, n_functions in counts.values())
+    assert counts["TSKCommittee().fit"] > counts["TSKRegressor().fit"]
+    *sizes, total = ([int(word) for word in row.split()[1:]] for row in packages.splitlines()[2:])
+    assert total == [sum(column) for column in zip(*sizes, strict=True)]
+    assert total[0] == len(list(house.SOURCE.rglob("*.py")))
