@@ -16,7 +16,15 @@ def test_example_runs(path, monkeypatch, tmp_path):
     runpy.run_path(str(path), run_name="__main__")
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/reading.md", "docs/simplification.md", "docs/committee.md"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "README.md",
+        "docs/reading.md",
+        pytest.param("docs/simplification.md", marks=pytest.mark.slow),
+        pytest.param("docs/committee.md", marks=pytest.mark.slow),
+    ],
+)
 def test_code_of_a_page_runs_and_prints_what_it_shows(page, capsys):
     text = (ROOT / page).read_text()
     blocks = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", text, flags=re.DOTALL)

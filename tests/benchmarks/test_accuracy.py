@@ -8,6 +8,8 @@ import pytest
 from _trials import Outcome, Trial, fail_trial
 from takagi.experiments import Store
 
+pytestmark = pytest.mark.slow
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 CHANGED = """
 import sys

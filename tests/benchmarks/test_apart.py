@@ -8,11 +8,13 @@ def report_failure(run, reason):
     return run, reason
 
 
+@pytest.mark.slow
 def test_process_that_ends_does_not_stop_the_others():
     results = list(execute_apart([0, 1, 5, 2, 3, 6], answer, report_failure))
     assert results == [0, (1, OUT_OF_TIME), 10, (2, "ended by SIGKILL"), (3, "ended with code 7"), 12]
 
 
+@pytest.mark.slow
 def test_process_that_hangs_is_ended_when_patience_ends():
     assert list(execute_apart([0, 4, 7], answer, report_failure, patience=20.0)) == [0, (4, OUT_OF_TIME), 14]
 

@@ -56,6 +56,7 @@ def test_debug_shows_where_an_error_comes_from(monkeypatch, tmp_path):
         main(["data", "path", "NO2", "--debug"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["typer", "rich"])
 def test_missing_package_is_one_line_with_what_to_install(package):
     code = f"import sys; sys.modules['{package}'] = None; from takagi.cli import main; main(['data', 'path'])"
@@ -64,6 +65,7 @@ def test_missing_package_is_one_line_with_what_to_install(package):
     assert done.stderr == f'The command takagi needs {package}: pip install "takagi[cli]"\n'
 
 
+@pytest.mark.slow
 def test_module_runs_as_the_command():
     done = subprocess.run([sys.executable, "-m", "takagi", "--version"], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{__version__}\n", "")

@@ -154,6 +154,7 @@ def test_misuse_is_exit_code_two_and_says_what_to_do(call, scratch, words, messa
     assert (scratch / "cars.takagi").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_very_many_columns_are_refused_at_once_and_can_be_left_out(call, scratch):
     n_columns = 100_000
     rows = (",".join([*map(str, np.arange(n_columns) + k), str(k % 7)]) for k in range(12))

@@ -58,6 +58,7 @@ def test_a_pattern_is_trained_on_in_passes_and_scored_on_rows_held_out(call, par
     assert model[-1].n_iter_ > 300
 
 
+@pytest.mark.slow
 def test_a_folder_several_files_and_text_with_commas_give_the_same_rules(call, parts):
     sources = {"a": ["parquet"], "b": [f"parquet/part-{k}.parquet" for k in range(3)]}
     for name, source in sources.items():

@@ -20,6 +20,8 @@ from takagi.cli._training import Settings, train_model
 from takagi.export import read_fis
 from takagi.persistence import load
 
+pytestmark = pytest.mark.slow
+
 COMMAND = shutil.which("takagi", path=sysconfig.get_path("scripts"))
 COMMAND = [COMMAND] if COMMAND else [sys.executable, "-m", "takagi"]
 FULL = "Error: there is no room for the output on the disk; nothing is left of it. Make room, or write elsewhere.\n"

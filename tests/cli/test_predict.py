@@ -32,6 +32,7 @@ def test_predictions_go_to_the_standard_output_by_default(call, scratch, expecte
     np.testing.assert_array_equal(read(out)["predicted_price"], expected)
 
 
+@pytest.mark.slow
 def test_blocks_do_not_matter(call, scratch, expected, monkeypatch):
     for n_cells in (8, 8 * 33):
         monkeypatch.setattr("takagi.cli._models._CELLS_PER_BLOCK", n_cells)

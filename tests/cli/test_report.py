@@ -16,6 +16,7 @@ def test_report_is_a_page_about_the_rows_with_a_target(call, scratch, listing):
     assert page.rstrip().endswith("</html>")
 
 
+@pytest.mark.slow
 def test_json_has_the_scores(call, scratch):
     code, out, _ = call("report", "cars.takagi", "cars.csv", "-o", "report.html", "--json", "-q")
     told = json.loads(out)
@@ -23,6 +24,7 @@ def test_json_has_the_scores(call, scratch):
     assert told["scores"][0]["scores"][0]["rmse"] < told["scores"][0]["scores"][-1]["rmse"]
 
 
+@pytest.mark.slow
 def test_target_may_have_another_name(call, scratch):
     make_cars().rename(columns={"price": "cost"}).to_csv("new.csv", index=False)
     code, _, err = call("report", "cars.takagi", "new.csv", "-o", "report.html")

@@ -1,6 +1,7 @@
 import json
 
 import numpy as np
+import pytest
 from made_cars import make_cars
 
 from takagi.persistence import load
@@ -18,6 +19,7 @@ def test_simplify_writes_a_smaller_model_and_says_what_it_costs(call, scratch, l
     assert load("small.takagi").score(cars, cars["price"]) > 0.5
 
 
+@pytest.mark.slow
 def test_limits_are_kept_and_json_tells_sizes(call, scratch):
     words = ("simplify", "cars.takagi", "cars.csv", "-o", "small.takagi", "--max-rules", 1, "--max-conditions", 0)
     code, out, _ = call(*words, "--json", "-q")

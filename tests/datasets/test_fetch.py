@@ -151,6 +151,7 @@ def test_no_attempt_is_refused(archive, tmp_path):
         download_file(SOURCE, tmp_path, quiet=True, patience=Patience(attempts=0))
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_both_get_the_file(archive, cache, no2):
     together = threading.Barrier(2, timeout=60)
 
@@ -166,6 +167,7 @@ def test_two_processes_at_once_both_get_the_file(archive, cache, no2):
     assert os.listdir(cache) == ["NO2.dat"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
 def test_killed_download_leaves_nothing(archive, cache, no2):
     under_way, killed = threading.Event(), threading.Event()

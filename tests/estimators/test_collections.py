@@ -131,6 +131,7 @@ def fit_in_time(model, X, y, callback, seconds=150):
     assert not thread.is_alive(), f"no end of the fit after {seconds} seconds"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # filters are the process's, and a cluster warns in its threads
 def test_a_cluster_gives_the_same_bits_though_a_worker_is_killed(rows, small_sample, cluster):
     X, y = cut(*rows)
@@ -152,6 +153,7 @@ def test_a_cluster_gives_the_same_bits_though_a_worker_is_killed(rows, small_sam
     np.testing.assert_array_equal(lazy, alone.predict(rows[0]))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_search_runs_on_a_cluster_with_the_numbers_of_this_machine(rows, cluster):
     X, y = rows[0][:300], rows[1][:300]

@@ -56,7 +56,7 @@ def parameters(model):
 # -- what comes out ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("n_rules", "loss"), [("auto", 1.03), (16, 1.05)])
+@pytest.mark.parametrize(("n_rules", "loss"), [pytest.param("auto", 1.03, marks=pytest.mark.slow), (16, 1.05)])
 def test_the_error_is_that_of_a_fit_in_memory_within_a_few_percent(tmp_path, n_rules, loss):
     X, y = make_friedman1(24_000, noise=1.0, random_state=0)
     table = pd.DataFrame(X, columns=[f"x{k}" for k in range(10)]).assign(y=y)

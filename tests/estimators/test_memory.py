@@ -171,6 +171,7 @@ def test_rows_are_remembered_up_to_a_bound():
         assert len(np.unique(chosen)) == n_rows
 
 
+@pytest.mark.slow
 def test_many_features_are_searched_for_the_one_that_counts():
     rows = make_daily(300)
     other = np.random.default_rng(7).normal(size=(300, 300))

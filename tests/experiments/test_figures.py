@@ -3,8 +3,10 @@ import pytest
 from takagi.experiments import MissingRunsError, Store, draw, rank_algorithms
 from takagi.experiments._figures import draw_ranks
 
+SLOW_FIGURES = [pytest.param(name, marks=pytest.mark.slow) for name in ("fig3a", "fig3b")]
 
-@pytest.mark.parametrize("figure", ["fig3a", "fig3b", "fig4", "fig6", "fig7", "fig8"])
+
+@pytest.mark.parametrize("figure", [*SLOW_FIGURES, "fig4", "fig6", "fig7", "fig8"])
 def test_figure_is_written_as_png_and_svg(full_store, figure, tmp_path):
     paths = draw(figure, full_store, tmp_path)
     assert [path.name for path in paths] == [f"{figure}.png", f"{figure}.svg"]

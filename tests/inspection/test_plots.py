@@ -91,6 +91,7 @@ def read_ticks(axis):
 # -- what holds for every display --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_display
 @pytest.mark.parametrize("style", ["default", "dark_background"])
 def test_odd_names_are_drawn_as_plain_text_in_any_style(draw, style, odd):
@@ -142,6 +143,7 @@ def test_tables_with_categories_and_holes_are_drawn(name, cars):
     render(DRAW[name](*cars))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in DRAW if name != "history"])
 def test_one_row_is_drawn(name, diabetes):
     model, X, y = diabetes
@@ -161,6 +163,7 @@ def test_constant_columns_are_drawn(draw):
     render(draw(TSKRegressor(n_rules=2, max_iter=20, random_state=0).fit(X, X[:, 2]), X, X[:, 2]))
 
 
+@pytest.mark.slow
 @every_display
 def test_five_hundred_features_are_drawn(draw, wide):
     display = render(draw(*wide))

@@ -142,6 +142,7 @@ def rule_bases(draw):
     )
 
 
+@pytest.mark.slow
 @given(rule_bases())
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 def test_any_rule_base_comes_back_to_the_bit(tmp_path, rules):

@@ -138,6 +138,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_a_kill_while_saving_leaves_a_whole_file(tmp_path):
     path = tmp_path / "model.takagi"
     dice = random.Random(0)
@@ -169,6 +170,7 @@ except OSError as error:
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_old_file_and_nothing_else(small_file, tmp_path):
     path = tmp_path / "model.takagi"
     path.write_bytes(small_file)

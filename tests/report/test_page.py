@@ -15,6 +15,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+pytestmark = pytest.mark.slow
+
 READ = """
 const { share, prediction, byCondition, byConsequent, cells, base, output } = window.takagi.panel;
 return { share: [...share], prediction: [...prediction], byCondition, byConsequent, cells, base: base[output] };

@@ -48,6 +48,7 @@ def test_folder_in_the_way_is_an_error_and_leaves_nothing(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
+@pytest.mark.slow
 def test_pages_are_small():
     sizes = {source.__name__: len(make_report(source).to_html().encode()) for source in (diabetes, cars, wide)}
     assert sizes["diabetes"] < 150_000
@@ -109,6 +110,7 @@ def test_large_rules_are_packed():
     np.testing.assert_array_equal(numbers, wide()[0].centers)
 
 
+@pytest.mark.slow
 def test_too_large_a_page_drops_rows_then_the_panel_then_columns(monkeypatch):
     report = make_report(cars)
     size = len(report.to_html().encode())

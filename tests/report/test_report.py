@@ -79,6 +79,7 @@ def test_history_has_the_best_iterate():
     assert history["iterations"][-1] == model.n_iter_
 
 
+@pytest.mark.slow
 def test_smaller_models_stand_on_their_curve():
     model, X, y = diabetes()
     found = ModelReport(model, X, y).to_dict()["simplification"]

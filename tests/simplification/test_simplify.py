@@ -203,6 +203,7 @@ def test_text_says_what_was_reached_and_how_to_go_on(result):
     assert "loss" in repr(result)
 
 
+@pytest.mark.slow
 def test_same_seed_gives_the_same_result(fitted):
     first, again, other = (simplify(*fitted, random_state=seed) for seed in (0, 0, 1))
     assert first.rule_base == again.rule_base
@@ -234,6 +235,7 @@ def test_pipeline_with_a_scaler_is_simplified_in_its_units(fitted, scaler):
     np.testing.assert_array_equal(model.predict(X), before)
 
 
+@pytest.mark.slow
 def test_pipeline_over_a_table_is_simplified(cars):
     model, table, price = cars
     result = simplify(model, table, price, max_loss=0.1)
@@ -258,6 +260,7 @@ def test_the_best_model_of_a_search_is_simplified(fitted):
     assert result.model.predict(X).shape == (len(X),)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("projection", [None, "antecedent", "separate", "shared"])
 def test_several_outputs_and_projections(projection):
     model, X, Y = fit_several(projection=projection)
@@ -308,6 +311,7 @@ def test_a_constant_target_needs_one_word():
     np.testing.assert_allclose(result.model.predict(X), 7.0, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_many_inputs_and_few_rows_work():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 30))

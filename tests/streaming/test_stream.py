@@ -123,7 +123,10 @@ def friedman(n_rows):
     return X[:n_rows], y[:n_rows], X[n_rows:], y[n_rows:]
 
 
-@pytest.mark.parametrize(("params", "one_pass", "four_passes"), [({"n_rules": 16}, 1.15, 1.06), ({}, 1.16, 1.04)])
+@pytest.mark.parametrize(
+    ("params", "one_pass", "four_passes"),
+    [({"n_rules": 16}, 1.15, 1.06), pytest.param({}, 1.16, 1.04, marks=pytest.mark.slow)],
+)
 def test_a_stream_is_nearly_as_good_as_a_fit(params, one_pass, four_passes):
     X, y, X_test, y_test = friedman(20_000)
     fitted = TSKRegressor(random_state=0, **params).fit(X, y)

@@ -51,6 +51,7 @@ def test_a_row_group_is_read_in_batches(tmp_path, monkeypatch):
     assert [len(block.y) for block in blocks] == [100] * 10
 
 
+@pytest.mark.slow
 def test_a_sample_is_uniform_and_counts_the_rows(tmp_path):
     source = open_source(write(tmp_path / "d", *number_rows(1000), row_group_size=30), "y")
     drawn = np.zeros(1000)

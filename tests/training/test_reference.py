@@ -305,6 +305,7 @@ def test_full_batches_follow_the_reference(file, name):
         assert_best_rules(rules, run, max(tolerance[run.best_iter - 1], measured.parameter_tolerance(run.best_iter)))
 
 
+@pytest.mark.slow
 @every_run_of("full_batch")
 def test_the_oracle_follows_the_full_batches_of_the_reference(file, name):
     run, measured = read_run(file, name), measure_oracle(file, name, "authors")
@@ -334,6 +335,7 @@ def count_before_underflow(history):
     return int(np.argmax(history.underflowed)) if history.underflowed.any() else len(history.train)
 
 
+@pytest.mark.slow
 @every_run_of("droprule", "edge")
 def test_droprule_follows_the_reference_until_firing_levels_underflow(file, name):
     run, measured = read_run(file, name), measure_oracle(file, name, "log")
@@ -348,6 +350,7 @@ def test_droprule_follows_the_reference_until_firing_levels_underflow(file, name
         assert_best_iteration(result.best_iter, run, tolerance)
 
 
+@pytest.mark.slow
 @every_run_of("full_batch", "droprule", "edge")
 def test_training_follows_the_log_space_oracle_on_the_runs_of_the_reference(file, name):
     measured = measure_oracle(file, name, "log")
@@ -361,6 +364,7 @@ def test_training_follows_the_log_space_oracle_on_the_runs_of_the_reference(file
     assert parameter_error(result.rule_base, expected) <= measured.parameter_tolerance(result.best_iter)
 
 
+@pytest.mark.slow
 @every_run_of("droprule", "edge")
 def test_the_oracle_with_the_authors_underflow_follows_the_reference(file, name):
     run, measured = read_run(file, name), measure_oracle(file, name, "authors")
