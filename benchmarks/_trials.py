@@ -18,7 +18,7 @@ from _methods import METHODS
 from _rows import Rows
 from takagi._typing import FloatArray
 from takagi.experiments._plan import derive_seed
-from takagi.experiments._run import describe_error, draw_partition_of, load_standardized, split_rows
+from takagi.experiments._run import draw_partition_of, format_error, load_standardized, split_and_center
 
 TIME_LIMIT = 120.0  # processor seconds of a fit
 N_PREDICTIONS = 10_000
@@ -75,7 +75,7 @@ def run_trial(trial: Trial, base_seed: int = 0, data_home: str | None = None, li
     try:
         rows, X_test, y_test = load_trial(trial, base_seed, data_home)
     except Exception as error:
-        return Outcome(trial, error=describe_error(error))
+        return Outcome(trial, error=format_error(error))
     try:
         with limit_processor_seconds(limit):
             warm_up(trial.method)
@@ -84,7 +84,7 @@ def run_trial(trial: Trial, base_seed: int = 0, data_home: str | None = None, li
             model, seconds = time_call(partial(METHODS[trial.method].fit, rows, seed))
         return measure(trial, model, seconds, X_test, y_test)
     except Exception as error:
-        return fail_trial(trial, f"raised {describe_error(error)}", base_seed, data_home)
+        return fail_trial(trial, f"raised {format_error(error)}", base_seed, data_home)
 
 
 def fail_trial(trial: Trial, reason: str, base_seed: int = 0, data_home: str | None = None) -> Outcome:
@@ -97,7 +97,7 @@ def fail_trial(trial: Trial, reason: str, base_seed: int = 0, data_home: str | N
 def load_trial(trial: Trial, base_seed: int, data_home: str | None) -> tuple[Rows, FloatArray, FloatArray]:
     """Return the rows that a method gets, and the test part."""
     X, y = load_standardized(trial.dataset, data_home)
-    train, val, test = split_rows(X, y, draw_partition_of(trial.dataset, trial.repeat, len(y), base_seed))
+    train, val, test = split_and_center(X, y, draw_partition_of(trial.dataset, trial.repeat, len(y), base_seed))
     return Rows(*train, *val), *test
 
 

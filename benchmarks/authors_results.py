@@ -18,7 +18,7 @@ from joblib import Parallel, delayed
 from takagi.datasets import list_datasets, load_dataset
 from takagi.experiments import ALGORITHMS
 from takagi.experiments._plan import make_run
-from takagi.experiments._run import Partition, fit_and_score, standardize
+from takagi.experiments._run import TrainValTest, fit_and_score, standardize
 
 NAMES = {"FCM-RDpA1": "FCM-RDpA'", "FCM-RDpA2": "FCM-RDpA''", "Abalone-onehot": "Abalone-OH"}
 
@@ -30,7 +30,7 @@ def load(dataset):
 
 def fit_alike(row, data, splits, seeds):
     """Return the mean test RMSE of our fits on the split of one fit of theirs."""
-    partition = Partition(*(splits[f"{row.dataset}__{row.repeat}__{part}"] for part in ("train", "val", "test")))
+    partition = TrainValTest(*(splits[f"{row.dataset}__{row.repeat}__{part}"] for part in ("train", "val", "test")))
     run = make_run(NAMES.get(row.dataset, row.dataset), row.repeat, NAMES.get(row.algorithm, row.algorithm), row.R)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

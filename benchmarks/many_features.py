@@ -17,7 +17,7 @@ import numpy as np
 from takagi import TSKRegressor
 from takagi._typing import FloatArray, IntArray
 from takagi.datasets import find_dataset
-from takagi.datasets._parse import read_table
+from takagi.datasets._parse import read_source
 from takagi.datasets._registry import describe_dataset
 from takagi.experiments import paper_algorithm
 from takagi.experiments._run import draw_partition_of
@@ -53,7 +53,7 @@ def load_spectra(target: str, repeat: int) -> Problem:
     path = find_dataset(dataset.name)
     if path is None:
         raise SystemExit("Tecator is not here: takagi data fetch Tecator-fat")
-    table = np.asarray(read_table(dataset.source, path.read_bytes()), dtype=float)
+    table = np.asarray(read_source(dataset.source, path.read_bytes()), dtype=float)
     y = table[:, list(dataset.source.columns).index(target)]
     partition = draw_partition_of(dataset.name, repeat, len(y), 0)
     rows = np.concatenate([partition.train, partition.val])

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from takagi.datasets._parse import READERS, check_values, encode, parse, read_table
+from takagi.datasets._parse import READERS, check_values, encode, parse_dataset, read_source
 from takagi.datasets._registry import DATASETS
 
 
@@ -79,14 +79,14 @@ def test_categories_come_after_plain_columns_whatever_the_file_has():
 
 def test_cars_without_horsepower_are_left_out():
     content = b'18.0   8   307.0   130.0  3504.  12.0   70  1\t"a car"\n25.0 4 98.00 ? 2046. 19.0 71  1\t"another"\n'
-    X, y = encode(DATASETS["autoMPG"], read_table(DATASETS["autoMPG"].source, content))
+    X, y = encode(DATASETS["autoMPG"], read_source(DATASETS["autoMPG"].source, content))
     np.testing.assert_array_equal(X, [[8, 307, 130, 3504, 12, 70, 1, 0, 0]])
     np.testing.assert_array_equal(y, [18])
 
 
 def test_values_that_are_not_the_papers_are_refused(no2):
     dataset = DATASETS["NO2"]
-    X, y = parse(dataset, no2)
+    X, y = parse_dataset(dataset, no2)
     with pytest.raises(ValueError, match=r"expected 500 rows and 7 features, got \(499, 7\)"):
         check_values(dataset, X[1:], y[1:])
     with pytest.raises(ValueError, match=r"expected a mean 'log NO2' of 3.6984, got 3.7984"):
@@ -101,14 +101,14 @@ def test_another_file_is_refused_in_every_format(name, content):
     pytest.importorskip("xlrd")
     pytest.importorskip("openpyxl")
     with pytest.raises(ValueError, match="is damaged or another file"):
-        parse(DATASETS[name], content)
+        parse_dataset(DATASETS[name], content)
 
 
 @pytest.mark.parametrize(("name", "package"), [("Concrete", "xlrd"), ("PowerPlant", "openpyxl")])
 def test_missing_package_is_named_with_what_to_install(name, package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError, match=rf'needs {package}: pip install "takagi\[experiments\]"'):
-        parse(DATASETS[name], b"")
+        parse_dataset(DATASETS[name], b"")
 
 
 def test_unknown_category_is_refused():

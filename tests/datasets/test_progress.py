@@ -3,17 +3,17 @@ import sys
 
 import pytest
 
-from takagi.datasets._progress import show_progress
+from takagi.datasets._progress import show_download
 
 
 def test_without_a_terminal_one_line_says_what_comes_from_where(capsys):
-    with show_progress("a.data", "http://archive/a.data") as advance:
+    with show_download("a.data", "http://archive/a.data") as advance:
         advance(10, 100)
     assert capsys.readouterr() == ("", "downloading http://archive/a.data\n")
 
 
 def test_quiet_says_nothing(capsys):
-    with show_progress("a.data", "http://archive/a.data", quiet=True) as advance:
+    with show_download("a.data", "http://archive/a.data", quiet=True) as advance:
         advance(10, None)
     assert capsys.readouterr() == ("", "")
 
@@ -34,7 +34,7 @@ def test_terminal_gets_a_bar(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     with os.fdopen(other_end, "w") as stream, monkeypatch.context() as context:
         context.setattr(sys, "stderr", stream)
-        with show_progress("a.data", "http://archive/a.data") as advance:
+        with show_download("a.data", "http://archive/a.data") as advance:
             advance(50_000, 200_000)
             advance(200_000, 200_000)
     shown = b"".join(read_all(terminal)).decode()

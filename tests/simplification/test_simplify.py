@@ -12,10 +12,11 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from takagi import RuleBase, TSKRegressor
 from takagi._model import open_model
+from takagi.fitting._rows import Rows
 from takagi.inspection import SimplificationDisplay, export_text
 from takagi.persistence import load, save
 from takagi.simplification import simplify
-from takagi.simplification._draft import View, measure_units
+from takagi.simplification._draft import View, make_standardizer
 from takagi.simplification._reduction import price_conditions, price_merge, price_rules, propose_moves
 from takagi.simplification._refit import price_terms, refine, refit_consequents
 
@@ -354,13 +355,14 @@ def test_bad_rows_are_rejected(fitted):
 def view():
     """Five rules of two outputs, some terms and conditions missing, some sets shared."""
     model, X, Y = fit_several()
-    units = measure_units(model.rule_base_, X, Y)
+    rows = Rows(X, Y, np.random.default_rng(0).uniform(0.5, 2, len(X)))
+    units = make_standardizer(model.rule_base_, rows._replace(weight=np.ones(len(X))))
     draft = units.make_draft()
     draft.is_active[2, 0, 3] = draft.is_active[4, 1, 1] = False
     draft.consequents[~draft.is_active] = 0.0
     draft.widths[0, 2] = np.inf
     draft.centers[3, 1], draft.widths[3, 1], draft.sets[3, 1] = draft.centers[1, 1], draft.widths[1, 1], 1
-    return View(draft, units.make_rows(X, Y, np.random.default_rng(0).uniform(0.5, 2, len(X))))
+    return View(draft, units.make_rows(rows))
 
 
 def design_of(view, k):
@@ -371,9 +373,9 @@ def design_of(view, k):
 
 def test_a_draft_predicts_what_its_rules_predict(fitted):
     model, X, y = fitted
-    units = measure_units(model.rule_base_, X.to_numpy(), y.to_numpy()[:, None])
-    rows = units.make_rows(X.to_numpy(), y.to_numpy()[:, None], np.ones(len(X)))
-    prediction = View(units.make_draft(), rows).prediction * units.target_scale + units.target_mean
+    rows = Rows(X.to_numpy(), y.to_numpy()[:, None], np.ones(len(X)))
+    units = make_standardizer(model.rule_base_, rows)
+    prediction = View(units.make_draft(), units.make_rows(rows)).prediction * units.target_scale + units.target_mean
     np.testing.assert_allclose(prediction[:, 0], model.predict(X), rtol=1e-9)
     np.testing.assert_allclose(units.make_rules(units.make_draft()).predict(X), model.predict(X), rtol=1e-9)
 
@@ -442,8 +444,9 @@ def test_price_of_merged_sets_is_exact(view):
 def test_far_rows_do_not_spoil_the_prices():
     rules = RuleBase([[0.0], [50.0]], [[0.1], [0.1]], [[[1.0, 0.0]], [[2.0, 0.0]]])
     X = np.r_[np.linspace(-1, 1, 20), np.linspace(49, 51, 20)][:, None]
-    units = measure_units(rules, X, rules.predict(X)[:, None])
-    view = View(units.make_draft(), units.make_rows(X, rules.predict(X)[:, None], np.ones(40)))
+    rows = Rows(X, rules.predict(X)[:, None], np.ones(40))
+    units = make_standardizer(rules, rows)
+    view = View(units.make_draft(), units.make_rows(rows))
     np.testing.assert_allclose(price_rules(view), 2.0, rtol=1e-9)  # half of the rows are off by two spreads
     assert np.isfinite(price_conditions(view)).all()
 

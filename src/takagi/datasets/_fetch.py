@@ -14,10 +14,10 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from takagi._files import write_whole
-from takagi.datasets._parse import check_values, encode, read_table
-from takagi.datasets._progress import Advance, show_progress
+from takagi.datasets._parse import check_values, encode, read_source
+from takagi.datasets._progress import Advance, show_download
 from takagi.datasets._registry import DATASETS
-from takagi.datasets._sources import Source
+from takagi.datasets._sources import SourceFile
 
 CHUNK = 1 << 16
 MIRROR = "TAKAGI_MIRROR"  # an address that takes the place of the archives' scheme and host
@@ -52,14 +52,14 @@ class Patience:
     timeout: float = 20.0
 
 
-def download_file(source: Source, folder: Path, *, quiet: bool = False, patience: Patience | None = None) -> Path:
+def download_file(source: SourceFile, folder: Path, *, quiet: bool = False, patience: Patience | None = None) -> Path:
     """Download a file from the first of its addresses that gives it, check it and put it into a folder."""
     failures = []
     for url in map(_redirect, source.urls):
         try:
-            with show_progress(source.name, url, quiet) as advance:
+            with show_download(source.name, url, quiet) as advance:
                 body = request(url, patience or Patience(), advance)
-            content = unpack(body, source.name) if url.endswith(".zip") else body
+            content = unzip(body, source.name) if url.endswith(".zip") else body
             verify(source, content)
         except (OSError, ValueError, http.client.HTTPException) as error:
             failures.append(f"\n  {url}: {_say(error)}")
@@ -84,7 +84,7 @@ def request(url: str, patience: Patience, advance: Advance) -> bytes:
     raise ValueError(f"attempts must be at least 1, got {patience.attempts}.")
 
 
-def unpack(archive: bytes, name: str) -> bytes:
+def unzip(archive: bytes, name: str) -> bytes:
     """Return the file of that name, in whatever folder of a zip archive it is."""
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as members:
@@ -96,14 +96,14 @@ def unpack(archive: bytes, name: str) -> bytes:
     raise ValueError(f"the archive has no {name}")
 
 
-def verify(source: Source, content: bytes) -> None:
+def verify(source: SourceFile, content: bytes) -> None:
     """Raise a ValueError unless a file is the archive's: by its bytes where these are known, else by its values."""
     if source.sha256 is not None:
         found = hashlib.sha256(content).hexdigest()
         if found != source.sha256:
             raise ValueError(f"expected sha256 {source.sha256}, got {found}")
         return
-    table = read_table(source, content)
+    table = read_source(source, content)
     for dataset in DATASETS.values():
         if dataset.source is source:
             check_values(dataset, *encode(dataset, table))

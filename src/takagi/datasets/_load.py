@@ -11,13 +11,13 @@ from takagi._messages import need_extra
 from takagi._typing import FloatArray
 from takagi.datasets._fetch import download_file
 from takagi.datasets._folders import find_file, get_data_home
-from takagi.datasets._parse import parse
+from takagi.datasets._parse import parse_dataset
 from takagi.datasets._registry import Dataset, describe_dataset
 
-Folder = str | os.PathLike[str] | None
+DataHome = str | os.PathLike[str] | None
 
 
-def load_dataset(name: str, *, data_home: Folder = None, return_X_y: bool = False, as_frame: bool = False) -> Any:
+def load_dataset(name: str, *, data_home: DataHome = None, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load one of the paper's 22 regression sets.
 
     Its file is looked for in the folder `data_home`; then in the folder that the environment variable
@@ -71,7 +71,7 @@ def load_dataset(name: str, *, data_home: Folder = None, return_X_y: bool = Fals
     return bunch
 
 
-def fetch_dataset(name: str, *, data_home: Folder = None, quiet: bool = False) -> Path:
+def fetch_dataset(name: str, *, data_home: DataHome = None, quiet: bool = False) -> Path:
     """Make sure that the file of a dataset is on this machine.
 
     Parameters
@@ -110,7 +110,7 @@ def fetch_dataset(name: str, *, data_home: Folder = None, quiet: bool = False) -
     return write_whole(home / dataset.source.name, path.read_bytes())
 
 
-def find_dataset(name: str, *, data_home: Folder = None) -> Path | None:
+def find_dataset(name: str, *, data_home: DataHome = None) -> Path | None:
     """Return the file of a dataset if it is on this machine, else None.
 
     Parameters
@@ -154,7 +154,7 @@ def _describe(dataset: Dataset) -> str:
 
 def _parse_file(dataset: Dataset, path: Path) -> tuple[FloatArray, FloatArray]:
     try:
-        return parse(dataset, path.read_bytes())
+        return parse_dataset(dataset, path.read_bytes())
     except ValueError as error:
         raise ValueError(f"{error} Remove {path} to fetch it again.") from error
 

@@ -10,42 +10,42 @@ import numpy as np
 from takagi._messages import need_extra
 from takagi._typing import FloatArray
 from takagi.datasets._registry import Dataset
-from takagi.datasets._sources import Source
+from takagi.datasets._sources import SourceFile
 
-Table = np.ndarray[tuple[int, int], Any]
+Cells = np.ndarray[tuple[int, int], Any]
 
 
-def read_numbers(content: bytes, n_columns: int) -> Table:
+def read_numbers(content: bytes, n_columns: int) -> Cells:
     """Return the lines that consist of so many numbers; prose, quoted names and rows with a "?" are left out."""
     rows = (line.split('"')[0].split() for line in _decode(content).splitlines())
     return np.array([numbers for row in rows if len(row) == n_columns and (numbers := _to_floats(row))])
 
 
-def read_csv(content: bytes, n_columns: int, delimiter: str = ",", n_header: int = 1) -> Table:
+def read_csv(content: bytes, n_columns: int, delimiter: str = ",", n_header: int = 1) -> Cells:
     """Return delimited cells, as text."""
     cells = io.StringIO(_decode(content))
     return np.loadtxt(cells, dtype=str, delimiter=delimiter, skiprows=n_header, usecols=range(n_columns), ndmin=2)
 
 
-def read_tecator(content: bytes, n_columns: int) -> Table:
+def read_tecator(content: bytes, n_columns: int) -> Cells:
     """Return the numbers after the last line of settings, where a sample takes 25 lines."""
     _, _, numbers = _decode(content).rpartition("extrapolation_examples=")
     return np.array(numbers.split()[1:], dtype=float).reshape(-1, n_columns)
 
 
-def read_xls(content: bytes, n_columns: int) -> Table:
+def read_xls(content: bytes, n_columns: int) -> Cells:
     """Return the first sheet of an old Excel workbook, without its header."""
     sheet = need_extra("xlrd", "experiments").open_workbook(file_contents=content).sheet_by_index(0)
     return _to_table((sheet.row_values(row) for row in range(1, sheet.nrows)), n_columns)
 
 
-def read_xlsx(content: bytes, n_columns: int) -> Table:
+def read_xlsx(content: bytes, n_columns: int) -> Cells:
     """Return the first sheet of an Excel workbook, without its header and without empty rows."""
     workbook = need_extra("openpyxl", "experiments").load_workbook(io.BytesIO(content), read_only=True, data_only=True)
     return _to_table(workbook.worksheets[0].iter_rows(min_row=2, values_only=True), n_columns)
 
 
-READERS: dict[str, Callable[[bytes, int], Table]] = {
+READERS: dict[str, Callable[[bytes, int], Cells]] = {
     "numbers": read_numbers,
     "csv": read_csv,
     "csv with semicolons": partial(read_csv, delimiter=";"),
@@ -56,7 +56,7 @@ READERS: dict[str, Callable[[bytes, int], Table]] = {
 }
 
 
-def read_table(source: Source, content: bytes) -> Table:
+def read_source(source: SourceFile, content: bytes) -> Cells:
     """Return all columns of a file, as numbers or as text."""
     try:
         return READERS[source.format](content, len(source.columns))
@@ -66,7 +66,7 @@ def read_table(source: Source, content: bytes) -> Table:
         raise ValueError(f"{source.name} is damaged or another file: {error}") from error
 
 
-def parse(dataset: Dataset, content: bytes) -> tuple[FloatArray, FloatArray]:
+def parse_dataset(dataset: Dataset, content: bytes) -> tuple[FloatArray, FloatArray]:
     """Return features and target of a dataset, and refuse values that are not the paper's.
 
     Parameters
@@ -81,12 +81,12 @@ def parse(dataset: Dataset, content: bytes) -> tuple[FloatArray, FloatArray]:
         Plain columns in the order of the file, then one 0/1 column per code of every category.
     y : ndarray of shape (n_samples,)
     """
-    X, y = encode(dataset, read_table(dataset.source, content))
+    X, y = encode(dataset, read_source(dataset.source, content))
     check_values(dataset, X, y)
     return X, y
 
 
-def encode(dataset: Dataset, table: Table) -> tuple[FloatArray, FloatArray]:
+def encode(dataset: Dataset, table: Cells) -> tuple[FloatArray, FloatArray]:
     """Return a dataset's columns of a table, with one 0/1 column for every code of a category."""
     index = dataset.source.columns.index
     try:
@@ -125,7 +125,7 @@ def _to_floats(row: list[str]) -> list[float] | None:
         return None
 
 
-def _to_table(rows: Iterable[Any], n_columns: int) -> Table:
+def _to_table(rows: Iterable[Any], n_columns: int) -> Cells:
     """Return the first columns of all rows that are not empty."""
     cells = [row[:n_columns] for row in rows]
     return np.array([row for row in cells if any(cell not in (None, "") for cell in row)], dtype=float)

@@ -10,7 +10,7 @@ Advance = Callable[[int, int | None], None]
 
 
 @contextmanager
-def show_progress(name: str, url: str, quiet: bool = False) -> Iterator[Advance]:
+def show_download(name: str, url: str, quiet: bool = False) -> Iterator[Advance]:
     """Yield a function to report bytes to: a bar on a terminal with rich installed, else one line at the start."""
     if quiet:
         yield lambda done, total: None

@@ -20,7 +20,7 @@ from takagi.datasets._sources import (
     WINE_RED,
     WINE_WHITE,
     YACHT,
-    Source,
+    SourceFile,
 )
 
 
@@ -34,7 +34,7 @@ class Dataset:
         In the paper's spelling; "UCI" or "StatLib".
     n_samples, n_features : int
         After encoding.
-    source : Source
+    source : SourceFile
     target : str
         A column of the source.
     target_mean : float
@@ -55,7 +55,7 @@ class Dataset:
     archive: str
     n_samples: int
     n_features: int
-    source: Source
+    source: SourceFile
     target: str
     target_mean: float
     features: tuple[str, ...]

@@ -9,7 +9,7 @@ CC_BY = "CC BY 4.0"
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceFile:
     """One file of an archive, and what its archive says of it.
 
     Attributes
@@ -56,7 +56,7 @@ def _statlib_urls(file: str) -> tuple[str, ...]:
     return f"https://{STATLIB}/{file}", f"http://{STATLIB}/{file}"
 
 
-SLUMP = Source(
+SLUMP = SourceFile(
     path="uci/concrete-slump/slump_test.data",
     format="csv",
     columns=(
@@ -70,7 +70,7 @@ SLUMP = Source(
     sha256="78cea9fbb28ad8fc17f389e216e724dc04642c6c363143e67f6bcb97e74525ee",
     bundled="data/regression/slump_test/slump_test.data.txt",
 )
-TECATOR = Source(
+TECATOR = SourceFile(
     path="statlib/tecator",
     format="tecator",
     columns=(
@@ -86,7 +86,7 @@ TECATOR = Source(
     "Analytical Chemistry 64, 545-551",
     sha256="e435c0538cd706473d87525da595d75dbff43a58bf2694104bd948081c3790d7",
 )
-YACHT = Source(
+YACHT = SourceFile(
     path="uci/yacht/yacht_hydrodynamics.data",
     format="numbers",
     columns=(
@@ -102,7 +102,7 @@ YACHT = Source(
     sha256="00dfecc0fc01ddd4c90b558a3ac11b246df8ebcfea130724223475a9a67f0ea1",
     bundled="data/regression/yacht_hydrodynamics/yacht_hydrodynamics.data.txt",
 )
-AUTO_MPG = Source(
+AUTO_MPG = SourceFile(
     path="uci/auto-mpg/auto-mpg.data",
     format="numbers",  # the quoted car names are left out, and the six cars whose horsepower is "?"
     columns=("mpg", "cylinders", "displacement", "horsepower", "weight", "acceleration", "model year", "origin"),
@@ -117,7 +117,7 @@ _AIR = (
     *("log cars per hour", "temperature", "wind speed", "temperature difference"),
     *("wind direction", "hour of day", "day number"),
 )
-NO2 = Source(
+NO2 = SourceFile(
     path="statlib/NO2.dat",
     format="numbers",
     columns=("log NO2", *_AIR),
@@ -126,7 +126,7 @@ NO2 = Source(
     license="None stated",
     citation="Aldrin, M. (2004). NO2. StatLib Datasets Archive",
 )
-PM10 = Source(
+PM10 = SourceFile(
     path="statlib/PM10.dat",
     format="numbers",
     columns=("log PM10", *_AIR),
@@ -135,7 +135,7 @@ PM10 = Source(
     license="None stated",
     citation="Aldrin, M. (2004). PM10. StatLib Datasets Archive",
 )
-HOUSING = Source(
+HOUSING = SourceFile(
     path="uci/housing/housing.data",
     format="numbers",
     columns=(
@@ -148,7 +148,7 @@ HOUSING = Source(
     "Environmental Economics and Management 5, 81-102",
     sha256="baadf72995725d76efe787b664e1f083388c79ba21ef9a7990d87f774184735a",
 )
-WAGES = Source(
+WAGES = SourceFile(
     path="statlib/CPS_85_Wages",
     format="numbers",
     columns=(
@@ -171,7 +171,7 @@ WAGES = Source(
         "SECTOR": {0.0: "Other", 1.0: "Manufacturing", 2.0: "Construction"},
     },
 )
-ENERGY = Source(
+ENERGY = SourceFile(
     path="uci/energy-efficiency/ENB2012_data.xlsx",
     format="xlsx",
     columns=(
@@ -184,7 +184,7 @@ ENERGY = Source(
     citation="Tsanas, A. and Xifara, A. (2012). Energy Efficiency. UCI Machine Learning Repository. "
     "doi:10.24432/C51307",
 )
-CONCRETE = Source(
+CONCRETE = SourceFile(
     path="uci/concrete/Concrete_Data.xls",
     format="xls",
     columns=(
@@ -198,7 +198,7 @@ CONCRETE = Source(
     sha256="710076c66b9ca3f8050e7942f3dcbdbe04013534daeb0077ffd3079a52d8e0c4",
     bundled="data/regression/concrete/Concrete_Data.xls",
 )
-AIRFOIL = Source(
+AIRFOIL = SourceFile(
     path="uci/airfoil/airfoil_self_noise.dat",
     format="numbers",
     columns=(
@@ -221,7 +221,7 @@ _CORTEZ = (
     "Cortez, P., Cerdeira, A., Almeida, F., Matos, T. and Reis, J. (2009). Modeling wine preferences by data mining "
     "from physicochemical properties. Decision Support Systems 47, 547-553; data doi:10.24432/C56S3T"
 )
-WINE_RED = Source(
+WINE_RED = SourceFile(
     path="uci/wine-quality/winequality-red.csv",
     format="csv with semicolons",
     columns=_WINE,
@@ -232,7 +232,7 @@ WINE_RED = Source(
     sha256="4a402cf041b025d4566d954c3b9ba8635a3a8a01e039005d97d6a710278cf05e",
     bundled="data/regression/winequality_red/winequality-red.csv",
 )
-WINE_WHITE = Source(
+WINE_WHITE = SourceFile(
     path="uci/wine-quality/winequality-white.csv",
     format="csv with semicolons",
     columns=_WINE,
@@ -243,7 +243,7 @@ WINE_WHITE = Source(
     sha256="76c3f809815c17c07212622f776311faeb31e87610d52c26d87d6e361b169836",
     bundled="data/regression/winequality_white/winequality-white.csv",
 )
-ABALONE = Source(
+ABALONE = SourceFile(
     path="uci/abalone/abalone.data",
     format="csv without header",
     columns=(
@@ -259,7 +259,7 @@ ABALONE = Source(
     bundled="data/classification/abalone/abalone.data.txt",
     codes={"Sex": {"F": "F", "I": "I", "M": "M"}},
 )
-POWER_PLANT = Source(
+POWER_PLANT = SourceFile(
     path="uci/ccpp/Folds5x2_pp.xlsx",
     format="xlsx",  # five sheets hold the same rows in five orders; the first is taken
     columns=("AT", "V", "AP", "RH", "PE"),
@@ -273,7 +273,7 @@ POWER_PLANT = Source(
     sha256="ccd490981db2a2f079963b3d9f0aea30d9d338900a0285428dfc6385396f4651",
     bundled="data/regression/ccpp/Folds5x2_pp.xlsx",
 )
-PROTEIN = Source(
+PROTEIN = SourceFile(
     path="uci/protein/CASP.csv",
     format="csv",
     columns=("RMSD", "F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9"),

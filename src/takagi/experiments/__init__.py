@@ -12,7 +12,7 @@ from takagi.experiments._claims import Ranking, Verdict, check_claims, rank_algo
 from takagi.experiments._execute import BACKENDS, execute
 from takagi.experiments._experiment import collect, pending_runs, run_experiment
 from takagi.experiments._figures import draw, draw_ranks
-from takagi.experiments._plan import FIGURES, MORE_RULES, QUICK, Run, Scope, make_plan
+from takagi.experiments._plan import FIGURES, MORE_RULES, QUICK, PlannedRun, Scope, make_plan
 from takagi.experiments._run import Result, execute_run
 from takagi.experiments._store import Store, StoreError
 from takagi.experiments._summary import MissingRunsError, summarize
@@ -26,9 +26,9 @@ __all__ = [
     "Algorithm",
     "AlgorithmTable",
     "MissingRunsError",
+    "PlannedRun",
     "Ranking",
     "Result",
-    "Run",
     "SampleScaler",
     "Scope",
     "Store",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
-from takagi.experiments._plan import OPTIMIZERS, PROJECTIONS, SENSITIVITY, SEVEN, STARTS
+from takagi.experiments._plan import EIGHT, PROJECTIONS, SENSITIVITY, SEVEN, STARTS
 from takagi.experiments._store import Store
 from takagi.experiments._summary import (
     PARTITION,
@@ -259,7 +259,7 @@ CLAIMS: tuple[tuple[str, str, Judge], ...] = (
     ("Powerball improves SGDM", "7", better("RD-pSGDM", "RD-SGDM", tuned=True)),
     ("Powerball improves Adam", "7", better("RD-pAdam", "RD-Adam", tuned=True)),
     ("Powerball improves AdaBelief", "7", better("FCM-RDpA", "RD-AdaBelief", tuned=True)),
-    ("Powerball AdaBelief is best of the eight", "7", best_of("FCM-RDpA", OPTIMIZERS[:-1], tuned=True)),
+    ("Powerball AdaBelief is best of the eight", "7", best_of("FCM-RDpA", EIGHT[:-1], tuned=True)),
     ("FCM-RDpAx is best of the four with projections", "8", best_of("FCM-RDpAx", PROJECTIONS[:-1])),
     ("FCM-RDpAx costs slightly more than FCM-RDpA", "8", cost_ratio("FCM-RDpAx", "FCM-RDpA", 1.0, 2.0)),
 )
@@ -291,7 +291,7 @@ def check_claims(store: Store) -> list[Verdict]:
 def rank_algorithms(store: Store) -> list[Ranking]:
     """Return mean ranks of the algorithms of figures 4, 7 and 8 over the datasets, with Friedman's test."""
     evidence = Evidence(store)
-    groups = [("fig4", SEVEN[1:], False), ("fig7", OPTIMIZERS, True), ("fig8", PROJECTIONS, False)]
+    groups = [("fig4", SEVEN[1:], False), ("fig7", EIGHT, True), ("fig8", PROJECTIONS, False)]
     rankings = []
     for name, algorithms, tuned in groups:
         try:

@@ -7,14 +7,14 @@ from typing import Any
 from joblib import Parallel, cpu_count, delayed
 
 from takagi._messages import unknown_name
-from takagi.experiments._plan import Run
+from takagi.experiments._plan import PlannedRun
 from takagi.experiments._run import Result, execute_run
 
 BACKENDS = ("threads", "processes", "dask")
 
 
 def execute(
-    runs: Sequence[Run],
+    runs: Sequence[PlannedRun],
     *,
     backend: str = "threads",
     n_workers: int | None = None,
@@ -26,7 +26,7 @@ def execute(
 
     Parameters
     ----------
-    runs : sequence of Run
+    runs : sequence of PlannedRun
     backend : {"threads", "processes", "dask"}, default="threads"
         Threads suffice on one machine: the kernels run without the GIL.
     n_workers : int, optional
@@ -51,14 +51,14 @@ def execute(
     yield from pool(delayed(call)(run, base_seed, data_home) for run in runs)
 
 
-def execute_quietly(run: Run, base_seed: int, data_home: str | None) -> Result:
+def execute_quietly(run: PlannedRun, base_seed: int, data_home: str | None) -> Result:
     """Execute a run in a worker process, which shows no warnings."""
     warnings.simplefilter("ignore")
     return execute_run(run, base_seed, data_home)
 
 
 def _execute_on_dask(
-    runs: Sequence[Run], n_workers: int | None, scheduler: str | None, base_seed: int, data_home: str | None
+    runs: Sequence[PlannedRun], n_workers: int | None, scheduler: str | None, base_seed: int, data_home: str | None
 ) -> Iterator[Result]:
     try:
         from dask.distributed import as_completed

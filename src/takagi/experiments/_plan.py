@@ -30,14 +30,14 @@ LEFT_OUT_FROM = {"PowerPlant": 32, "Airfoil": 64}
 
 SEVEN = ("RR", "PCA-GP-RDA", "PCA-GP-RDpA", "PCA-FCM-RDA", "PCA-FCM-RDpA", "FCM-RDA", "FCM-RDpA")
 STARTS = ("rand-RDpA", "kM-RDpA", "FCM-RDpA")
-OPTIMIZERS = (
+EIGHT = (  # rules of update
     "FCM-RDA", "RD-pAdaBound", "RD-SGDM", "RD-pSGDM", "RD-Adam", "RD-pAdam", "RD-AdaBelief", "FCM-RDpA",
 )  # fmt: skip
 PROJECTIONS = ("FCM-RDpA", "FCM-RDpA'", "FCM-RDpA''", "FCM-RDpAx")
 
 
 @dataclass(frozen=True, order=True)
-class Run:
+class PlannedRun:
     """One fit.
 
     Attributes
@@ -71,11 +71,11 @@ class Run:
         return self.is_default and (self.algorithm == "FCM-RDpA" or (self.algorithm in SEVEN and self.n_rules == 16))
 
 
-def make_run(dataset: str, repeat: int, algorithm: str, n_rules: int) -> Run:
+def make_run(dataset: str, repeat: int, algorithm: str, n_rules: int) -> PlannedRun:
     """Return a run with the paper's settings."""
     if algorithm == "RR":
-        return Run(dataset, repeat, algorithm, 0, 0.0, 1.0, 1.0)
-    return Run(dataset, repeat, algorithm, n_rules, 0.01, 0.5, ALGORITHMS[algorithm].powerball)
+        return PlannedRun(dataset, repeat, algorithm, 0, 0.0, 1.0, 1.0)
+    return PlannedRun(dataset, repeat, algorithm, n_rules, 0.01, 0.5, ALGORITHMS[algorithm].powerball)
 
 
 def derive_seed(base: int, *what: object) -> int:
@@ -116,11 +116,11 @@ class Scope:
 QUICK = Scope(datasets=("Concrete-CS", "Yacht", "autoMPG", "NO2"), repeats=2, rules=(4, 16))
 
 
-def _compare(scope: Scope, algorithms: Sequence[str], rules: Sequence[int]) -> list[Run]:
+def _compare(scope: Scope, algorithms: Sequence[str], rules: Sequence[int]) -> list[PlannedRun]:
     return [make_run(d, k, algorithm, r) for d, k, r in scope.cells(rules) for algorithm in ("RR", *algorithms)]
 
 
-def _vary(scope: Scope) -> list[Run]:
+def _vary(scope: Scope) -> list[PlannedRun]:
     start = _compare(scope, ("FCM-RDpA",), RULES)
     varied = [
         replace(run, **{name: value})
@@ -132,8 +132,8 @@ def _vary(scope: Scope) -> list[Run]:
     return start + varied
 
 
-def _tune(scope: Scope) -> list[Run]:
-    start = _compare(scope, OPTIMIZERS, MORE_RULES)
+def _tune(scope: Scope) -> list[PlannedRun]:
+    start = _compare(scope, EIGHT, MORE_RULES)
     return [
         run if run.algorithm == "RR" else replace(run, learning_rate=rate)
         for run in start
@@ -141,7 +141,7 @@ def _tune(scope: Scope) -> list[Run]:
     ]
 
 
-FIGURES: dict[str, Callable[[Scope], list[Run]]] = {
+FIGURES: dict[str, Callable[[Scope], list[PlannedRun]]] = {
     "fig3a": lambda scope: _compare(scope, SEVEN[1:], (16,)),
     "fig3b": lambda scope: _compare(scope, ("FCM-RDpA",), RULES),
     "fig4": lambda scope: _compare(scope, SEVEN[1:], RULES),
@@ -152,7 +152,7 @@ FIGURES: dict[str, Callable[[Scope], list[Run]]] = {
 }
 
 
-def make_plan(figure: str, scope: Scope | None = None) -> list[Run]:
+def make_plan(figure: str, scope: Scope | None = None) -> list[PlannedRun]:
     """Return the runs of a figure, or of all, each once.
 
     Parameters
@@ -164,7 +164,7 @@ def make_plan(figure: str, scope: Scope | None = None) -> list[Run]:
 
     Returns
     -------
-    list of Run
+    list of PlannedRun
 
     Examples
     --------

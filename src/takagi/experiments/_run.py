@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from takagi._typing import FloatArray, IntArray
 from takagi.datasets import load_dataset
 from takagi.experiments._algorithms import ALGORITHMS, paper_algorithm
-from takagi.experiments._plan import Run, derive_seed
+from takagi.experiments._plan import PlannedRun, derive_seed
 from takagi.initializers import INITIALIZERS, Initializer
 from takagi.rulebase import RuleBase
 
@@ -25,7 +25,7 @@ class Result:
 
     Attributes
     ----------
-    run : Run
+    run : PlannedRun
     rmse_val, rmse_test : float
         At the best validation iteration.
     best_iter : int
@@ -37,7 +37,7 @@ class Result:
         Validation RMSE after the iterations `CURVE_POINTS`, if the run keeps it.
     """
 
-    run: Run
+    run: PlannedRun
     rmse_val: float = np.nan
     rmse_test: float = np.nan
     best_iter: int = 0
@@ -46,7 +46,7 @@ class Result:
     curve: FloatArray = field(default_factory=lambda: np.empty(0))
 
 
-class Partition(NamedTuple):
+class TrainValTest(NamedTuple):
     """Rows of a dataset for training, validation and test."""
 
     train: IntArray
@@ -73,7 +73,7 @@ class SeededInitializer:
         return self.initializer.make_rules(X, y, n_rules, np.random.default_rng(self.seed), sample_weight)
 
 
-def execute_run(run: Run, base_seed: int = 0, data_home: str | None = None) -> Result:
+def execute_run(run: PlannedRun, base_seed: int = 0, data_home: str | None = None) -> Result:
     """Run one fit by the paper's protocol; a failure is recorded and not raised.
 
     Features are z-scored with all rows (n - 1) and the target is centred with all rows; then the rows are partitioned
@@ -84,36 +84,36 @@ def execute_run(run: Run, base_seed: int = 0, data_home: str | None = None) -> R
         X, y = load_standardized(run.dataset, data_home)
         return fit_and_score(run, X, y, draw_partition_of(run.dataset, run.repeat, len(y), base_seed), base_seed)
     except Exception as error:
-        return Result(run, error=describe_error(error))
+        return Result(run, error=format_error(error))
 
 
-def describe_error(error: Exception) -> str:
+def format_error(error: Exception) -> str:
     """Return an error in one line."""
     text = str(error) if isinstance(error, RuntimeError) else f"{type(error).__name__}: {error}"
     return text.replace("\n", " ")
 
 
-def draw_partition(n_rows: int, seed: int) -> Partition:
+def draw_partition(n_rows: int, seed: int) -> TrainValTest:
     """Return a random partition of 70 % training, 15 % validation and the rest test rows."""
     order = np.random.default_rng(seed).permutation(n_rows)
     n_train, n_val = round(0.7 * n_rows), round(0.15 * n_rows)
-    return Partition(*(np.sort(part) for part in np.split(order, [n_train, n_train + n_val])))
+    return TrainValTest(*(np.sort(part) for part in np.split(order, [n_train, n_train + n_val])))
 
 
-def draw_partition_of(dataset: str, repeat: int, n_rows: int, base_seed: int) -> Partition:
+def draw_partition_of(dataset: str, repeat: int, n_rows: int, base_seed: int) -> TrainValTest:
     """Return the partition of a dataset in a repeat: the same for everything that is compared."""
     return draw_partition(n_rows, derive_seed(base_seed, "partition", dataset, repeat))
 
 
-def split_rows(X: FloatArray, y: FloatArray, partition: Partition) -> list[tuple[FloatArray, FloatArray]]:
+def split_and_center(X: FloatArray, y: FloatArray, partition: TrainValTest) -> list[tuple[FloatArray, FloatArray]]:
     """Return features and target of the training, validation and test part, without the features' training mean."""
     X = X - X[partition.train].mean(axis=0)
     return [(X[rows], y[rows]) for rows in partition]
 
 
-def fit_and_score(run: Run, X: FloatArray, y: FloatArray, partition: Partition, base_seed: int) -> Result:
+def fit_and_score(run: PlannedRun, X: FloatArray, y: FloatArray, partition: TrainValTest, base_seed: int) -> Result:
     """Fit the run's algorithm on a partition of standardised data and measure its errors."""
-    (X_train, y_train), (X_val, y_val), (X_test, y_test) = split_rows(X, y, partition)
+    (X_train, y_train), (X_val, y_val), (X_test, y_test) = split_and_center(X, y, partition)
     model = make_model(run, base_seed)
     start = time.thread_time()
     if run.algorithm == "RR":
@@ -142,7 +142,7 @@ def sample_curve(rmse: FloatArray) -> FloatArray:
     return rmse[np.minimum(CURVE_POINTS, len(rmse)) - 1]
 
 
-def make_model(run: Run, base_seed: int) -> Any:
+def make_model(run: PlannedRun, base_seed: int) -> Any:
     """Return the run's algorithm with its settings and seeds, for data that is already standardised."""
     seed = derive_seed(base_seed, "fit", *asdict(run).values())
     model = paper_algorithm(run.algorithm, n_rules=run.n_rules or 16, random_state=seed)

@@ -7,9 +7,9 @@ import numpy as np
 from takagi._messages import unknown_name
 from takagi.experiments._algorithms import ALGORITHMS
 from takagi.experiments._plan import (
+    EIGHT,
     FIGURES,
     MORE_RULES,
-    OPTIMIZERS,
     PROJECTIONS,
     RULES,
     SENSITIVITY,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PARTITION = ["dataset", "repeat"]
 CELL = [*PARTITION, "n_rules"]
-_LINES = {"fig4": SEVEN[1:], "fig6": STARTS, "fig7": OPTIMIZERS, "fig8": PROJECTIONS}
+_LINES = {"fig4": SEVEN[1:], "fig6": STARTS, "fig7": EIGHT, "fig8": PROJECTIONS}
 
 
 class MissingRunsError(Exception):
@@ -55,11 +55,11 @@ def select_tuned(ratios: "pd.DataFrame") -> "pd.DataFrame":
     Only where all optimisers have been run with all learning rates, so that their means are over the same partitions.
     """
     powerballs = ratios["powerball"].isin([0.5, 1.0]) & (ratios["keep_prob"] == 0.5)
-    frame = ratios[ratios["algorithm"].isin(OPTIMIZERS) & powerballs & ratios["learning_rate"].isin(TUNED_RATES)]
+    frame = ratios[ratios["algorithm"].isin(EIGHT) & powerballs & ratios["learning_rate"].isin(TUNED_RATES)]
     frame = frame[~((frame["algorithm"] == "FCM-RDpA") & (frame["powerball"] != 0.5))]
     n_rates = frame.groupby(["algorithm", *CELL])["learning_rate"].transform("nunique")
     frame = frame[n_rates == len(TUNED_RATES)]
-    frame = frame[frame.groupby(CELL)["algorithm"].transform("nunique") == len(OPTIMIZERS)]
+    frame = frame[frame.groupby(CELL)["algorithm"].transform("nunique") == len(EIGHT)]
     return frame.loc[frame.groupby(["algorithm", *CELL])["rmse_val"].idxmin()]
 
 

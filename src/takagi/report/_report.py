@@ -8,7 +8,7 @@ from takagi._files import write_whole
 from takagi._text import format_number
 from takagi._typing import Table
 from takagi.report._render import render_page
-from takagi.report._summarize import Options, summarize
+from takagi.report._summarize import Options, summarize_model
 
 _FRAME_HEIGHT = 820  # pixels in a notebook
 
@@ -68,7 +68,7 @@ class ModelReport:
         random_state: Any = 0,
     ) -> None:
         options = Options(title=title, simplify=simplify, row=row, max_rows=max_rows, random_state=random_state)
-        self._summary = summarize(model, X, y, options)
+        self._summary = summarize_model(model, X, y, options)
         self._page: str | None = None
 
     def to_dict(self) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class Options:
     random_state: Any = 0
 
 
-def summarize(model: Any, X: Table, y: Table, options: Options) -> dict[str, Any]:
+def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[str, Any]:
     """Return what a report tells of a model, as a dict of plain values."""
     opened = open_model(model)
     rows = opened.encode(X)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from takagi._typing import BoolArray, FloatArray, IntArray
+from takagi.fitting._rows import Rows, measure_columns
 from takagi.rulebase import RuleBase
 
 
@@ -29,7 +30,7 @@ class Words(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rows:
+class StandardRows:
     """Rows in standard units.
 
     Parameters
@@ -109,7 +110,7 @@ class Draft:
 class View:
     """What a draft says of rows: shares, the rules' outputs, predictions and their error."""
 
-    def __init__(self, draft: Draft, rows: Rows) -> None:
+    def __init__(self, draft: Draft, rows: StandardRows) -> None:
         self.draft = draft
         self.rows = rows
 
@@ -166,7 +167,7 @@ def mix(share: FloatArray, outputs: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Units:
+class Standardizer:
     """Means and spreads that take a rule base to a draft and back."""
 
     rules: RuleBase
@@ -177,14 +178,14 @@ class Units:
     target_mean: FloatArray
     target_scale: FloatArray
 
-    def make_rows(self, X: FloatArray, target: FloatArray, weight: FloatArray) -> Rows:
+    def make_rows(self, rows: Rows) -> StandardRows:
         """Return rows in standard units."""
-        terms = (self.rules.consequent_inputs(X) - self.term_mean) / self.term_scale
-        return Rows(
-            conditions=(self.rules.antecedent_inputs(X) - self.condition_mean) / self.condition_scale,
+        terms = (self.rules.consequent_inputs(rows.X) - self.term_mean) / self.term_scale
+        return StandardRows(
+            conditions=(self.rules.antecedent_inputs(rows.X) - self.condition_mean) / self.condition_scale,
             terms=np.hstack([np.ones((len(terms), 1)), terms]),
-            target=(target - self.target_mean) / self.target_scale,
-            weight=weight / weight.sum(),
+            target=(rows.y - self.target_mean) / self.target_scale,
+            weight=rows.weight / rows.weight.sum(),
         )
 
     def make_draft(self) -> Draft:
@@ -219,15 +220,10 @@ class Units:
         )
 
 
-def measure_units(rules: RuleBase, X: FloatArray, y: FloatArray) -> Units:
+def make_standardizer(rules: RuleBase, rows: Rows) -> Standardizer:
     """Measure means and spreads over rows."""
-    parts = (rules.antecedent_inputs(X), rules.consequent_inputs(X), y)
-    return Units(rules, *(values for part in parts for values in _measure(part)))
-
-
-def _measure(columns: FloatArray) -> tuple[FloatArray, FloatArray]:
-    mean, scale = columns.mean(axis=0), columns.std(axis=0)
-    return mean, np.where(scale > 1e-12 * np.abs(mean), scale, 1.0)
+    parts = (rules.antecedent_inputs(rows.X), rules.consequent_inputs(rows.X), rows.y)
+    return Standardizer(rules, *(values for part in parts for values in measure_columns(part, rows.weight)))
 
 
 def _label_sets(draft: Draft) -> IntArray | None:

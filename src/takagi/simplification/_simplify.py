@@ -14,9 +14,10 @@ from takagi._text import format_number
 from takagi._typing import FloatArray, Table
 from takagi._validation import check_targets, validate_rows
 from takagi._wording import name_features
+from takagi.fitting._rows import Rows
 from takagi.profile import measure_profile
 from takagi.rulebase import RuleBase
-from takagi.simplification._tradeoff import Point, Sample, trace_tradeoff
+from takagi.simplification._tradeoff import Point, trace_tradeoff
 
 _DEFAULT_LOSS = 0.02
 _VALIDATION_PART = 0.25
@@ -88,7 +89,7 @@ def simplify(
     model = getattr(model, "best_estimator_", model)
     opened = open_model(model)
     rng = np.random.default_rng(check_random_state(random_state).randint(2**32, size=4, dtype=np.uint64))
-    rows = _read_sample(model, X, y, "")
+    rows = _read_rows(model, X, y, "")
     training, validation = _split(rows, model, X_val, y_val, rng)
     points = trace_tradeoff(
         _find_rules(model),
@@ -141,7 +142,7 @@ class Simplification:
     curve: tuple[Point, ...]
     step: int
     model: Any
-    rows: Sample
+    rows: Rows
 
     @property
     def point(self) -> Point:
@@ -274,11 +275,11 @@ def _given(**limits: Any) -> list[tuple[str, Any]]:
 # -- rows and models ---------------------------------------------------------------------------------------------------
 
 
-def _read_sample(model: Any, X: Table, y: Table, suffix: str) -> Sample:
+def _read_rows(model: Any, X: Table, y: Table, suffix: str) -> Rows:
     """Return rows as the final step of a model sees them, and their targets."""
     rows = _transform(model, X)
     n_outputs = _find_rules(model).n_outputs
-    return Sample(rows, check_targets(y, len(rows), n_outputs, suffix))
+    return Rows(rows, check_targets(y, len(rows), n_outputs, suffix), np.ones(len(rows)))
 
 
 def _transform(model: Any, X: Table) -> FloatArray:
@@ -290,12 +291,12 @@ def _transform(model: Any, X: Table) -> FloatArray:
     return validate_rows(steps[-1], X)
 
 
-def _split(rows: Sample, model: Any, X_val: Table, y_val: Table, rng: np.random.Generator) -> tuple[Sample, Sample]:
+def _split(rows: Rows, model: Any, X_val: Table, y_val: Table, rng: np.random.Generator) -> tuple[Rows, Rows]:
     """Return training and validation rows."""
     if (X_val is None) != (y_val is None):
         raise ValueError("X_val and y_val must be given together, got one of them.")
     if X_val is not None:
-        return rows, _read_sample(model, X_val, y_val, "_val")
+        return rows, _read_rows(model, X_val, y_val, "_val")
     if len(rows.X) < 2:
         raise ValueError("X must have at least two rows, to re-estimate and to validate by, got one; or give X_val.")
     order = rng.permutation(len(rows.X))
@@ -317,7 +318,7 @@ def _replace_rules(model: Any, rules: RuleBase) -> Any:
     return copied
 
 
-def _sort_rules(rules: RuleBase, rows: Sample) -> RuleBase:
+def _sort_rules(rules: RuleBase, rows: Rows) -> RuleBase:
     """Return rules with what they see in rows, those that govern most first."""
     profile = measure_profile((rows.X, rows.y), rules.firing_share)
     order = np.argsort(-profile.share, kind="stable")

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
-from takagi._typing import FloatArray, IntArray
+from takagi._typing import FloatArray
+from takagi.fitting._rows import Rows
 from takagi.rulebase import RuleBase
-from takagi.simplification._draft import Draft, Rows, Units, View, measure_units
+from takagi.simplification._draft import Draft, Standardizer, StandardRows, View, make_standardizer
 from takagi.simplification._reduction import propose_moves
 from takagi.simplification._refit import refine, refit_consequents
 
@@ -21,17 +21,6 @@ _PARTS = (0.04, 0.25)  # of the words, that a step takes away: of few and of man
 _MANY_WORDS = 30_000
 _NO_ERROR = 1e-9  # in spreads of the target
 _ROUNDING = 1e-12  # of errors
-
-
-class Sample(NamedTuple):
-    """Rows as the rules want them, and their targets of shape (n_rows, n_outputs)."""
-
-    X: FloatArray
-    y: FloatArray
-
-    def take(self, index: IntArray) -> "Sample":
-        """Return some of the rows."""
-        return Sample(self.X[index], self.y[index])
 
 
 @dataclass(frozen=True)
@@ -71,9 +60,9 @@ class Point:
 class Gauge:
     """What prices are measured with: the model as it was, in its units, and rows."""
 
-    units: Units
-    training: Sample
-    validation: Sample
+    units: Standardizer
+    training: Rows
+    validation: Rows
 
     @cached_property
     def first(self) -> float:
@@ -86,9 +75,9 @@ class Gauge:
         scale = self.units.target_scale
         return float(scale[0]) if len(scale) == 1 else 1.0
 
-    def score(self, rules: RuleBase, sample: Sample) -> float:
+    def score(self, rules: RuleBase, rows: Rows) -> float:
         """Return the RMSE, of one target in its units, of several in units of their spreads."""
-        error = (_predict(rules, sample.X) - sample.y) / self.units.target_scale
+        error = (_predict(rules, rows.X) - rows.y) / self.units.target_scale
         return float(np.sqrt((error**2).mean())) * self.unit
 
     def measure(self, step: int, action: str, draft: Draft, rules: RuleBase) -> Point:
@@ -109,8 +98,8 @@ class Gauge:
 
 def trace_tradeoff(
     rules: RuleBase,
-    training: Sample,
-    validation: Sample,
+    training: Rows,
+    validation: Rows,
     names: Sequence[str],
     rng: np.random.Generator,
     tell: Callable[[Point], None],
@@ -124,7 +113,7 @@ def trace_tradeoff(
     ----------
     rules : RuleBase
         Where to start.
-    training, validation : Sample
+    training, validation : Rows
         Rows to re-estimate by, and rows to measure the price on.
     names : sequence of str
         Names of the inputs of the conditions.
@@ -135,7 +124,7 @@ def trace_tradeoff(
     """
     n_rows = min(_MAX_TRAINING_ROWS, max(_MAX_CELLS // rules.consequents[:, 0].size, 200))
     training, validation = _draw(training, n_rows, rng), _draw(validation, _MAX_VALIDATION_ROWS, rng)
-    units = measure_units(rules, *training)
+    units = make_standardizer(rules, training)
     gauge = Gauge(units, training, validation)
     start = units.make_draft()
     points = [gauge.measure(0, "as fitted", start, rules)]
@@ -178,12 +167,12 @@ def _find_best(view: View, names: Sequence[str]) -> tuple[str, View] | None:
 # -- rows --------------------------------------------------------------------------------------------------------------
 
 
-def _draw(sample: Sample, n_most: int, rng: np.random.Generator) -> Sample:
-    n_rows = len(sample.X)
-    return sample if n_rows <= n_most else sample.take(np.sort(rng.choice(n_rows, n_most, replace=False)))
+def _draw(rows: Rows, n_most: int, rng: np.random.Generator) -> Rows:
+    n_rows = len(rows.X)
+    return rows if n_rows <= n_most else rows.take(np.sort(rng.choice(n_rows, n_most, replace=False)))
 
 
-def _choose_rows(gauge: Gauge, rng: np.random.Generator) -> Rows:
+def _choose_rows(gauge: Gauge, rng: np.random.Generator) -> StandardRows:
     """Return the rows and targets that smaller rules shall follow.
 
     Re-estimated by the data alone, many rules fit the noise of few rows. So the targets are the means of the data and
@@ -193,7 +182,7 @@ def _choose_rows(gauge: Gauge, rng: np.random.Generator) -> Rows:
     units, training = gauge.units, gauge.training
     rules = units.rules
     half = (training.y + _predict(rules, training.X)) / 2
-    rows = units.make_rows(training.X, half, np.ones(len(half)))
+    rows = units.make_rows(training._replace(y=half))
     refitted = units.make_rules(refit_consequents(View(units.make_draft(), rows)))
     if gauge.score(refitted, gauge.validation) < gauge.first:
         return rows
@@ -203,7 +192,7 @@ def _choose_rows(gauge: Gauge, rng: np.random.Generator) -> Rows:
     copies = copies + _NOISE * training.X.std(axis=0) * rng.normal(size=copies.shape)
     X = np.vstack([training.X, copies])
     weight = np.r_[np.ones(n_rows), np.full(n_copies, min(1.0, n_rows / max(n_copies, 1)))]
-    return units.make_rows(X, _predict(rules, X), weight)
+    return units.make_rows(Rows(X, _predict(rules, X), weight))
 
 
 def _predict(rules: RuleBase, X: FloatArray) -> FloatArray:

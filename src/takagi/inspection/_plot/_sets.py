@@ -154,7 +154,7 @@ def _collect_projections(opened: OpenModel, rows: FloatArray) -> list[ColumnSets
     inputs = rules.antecedent_inputs(rows)
     return [
         NumberSets(
-            f"p{j}", inputs[:, j], widen(inputs[:, j]), rules.centers[:, j], rules.widths[:, j],
+            f"p{j}", inputs[:, j], widen_range(inputs[:, j]), rules.centers[:, j], rules.widths[:, j],
             np.isfinite(rules.widths[:, j]),
         )
         for j in range(rules.n_projected)
@@ -174,7 +174,7 @@ def _collect(opened: OpenModel, rows: FloatArray, c: int, profile: Profile) -> C
     present = rows[:, inputs[1]] == 0 if column.has_missing else slice(None)
     values = rows[present, first]
     asks = [not excludes_nothing(*one, profile, first) for one in zip(centers[:, 0], widths[:, 0], strict=True)]
-    span = widen(np.r_[values, profile.span(first)])
+    span = widen_range(np.r_[values, profile.span(first)])
     return NumberSets(column.name, values, span, centers[:, 0], widths[:, 0], np.array(asks))
 
 
@@ -190,7 +190,7 @@ def name_truth(column: Column) -> tuple[str, ...]:
     return ("false", "true") if column.kind == "boolean" else ("0", "1")
 
 
-def widen(values: FloatArray) -> tuple[float, float]:
+def widen_range(values: FloatArray) -> tuple[float, float]:
     """Return the smallest and the largest value, a little apart if they are equal."""
     low, high = float(values.min()), float(values.max())
     margin = 0.5 if low == 0 else abs(low) / 10

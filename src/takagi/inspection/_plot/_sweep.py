@@ -8,7 +8,7 @@ from scipy.spatial import KDTree
 
 from takagi._model import OpenCommittee, OpenModel
 from takagi._typing import FloatArray
-from takagi.inspection._plot._sets import choose_profile, find_used_column, name_truth, widen
+from takagi.inspection._plot._sets import choose_profile, find_used_column, name_truth, widen_range
 from takagi.profile import spread_rows
 
 _MAX_LEVELS = 20
@@ -66,7 +66,7 @@ def make_sweep(opened: OpenModel, rows: FloatArray, column: str | int, n_points:
     if is_truth:
         inputs[:, 0] = grid = np.array([0.0, 1.0])
         return Sweep(name, grid, data, features, inputs, name_truth(opened.columns[c]), 2)
-    inputs[:, 0] = grid = np.linspace(*widen(data[present] if present.any() else rows[:, features[0]]), n_points)
+    inputs[:, 0] = grid = np.linspace(*widen_range(data[present] if present.any() else rows[:, features[0]]), n_points)
     return Sweep(name, grid, data, features, inputs)
 
 
