@@ -489,16 +489,16 @@ def test_display_draws_the_curve_and_the_choice(result):
     display = result.plot()
     assert isinstance(display, SimplificationDisplay)
     np.testing.assert_array_equal(display.n_words, [point.n_words for point in result.curve])
-    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    labels = [text.get_text() for text in display.axes_[0].get_legend().get_texts()]
     assert labels[-1] == "chosen"
-    ring = display.ax_.get_lines()[1]
+    ring = display.axes_[0].get_lines()[1]
     assert (ring.get_xdata()[0], ring.get_ydata()[0]) == (result.n_words, 100 * result.loss)
     plt.close("all")
 
 
 def test_display_draws_on_given_axes(result):
     _, ax = plt.subplots()
-    assert result.plot(ax).ax_ is ax
+    assert result.plot(ax).axes_[0] is ax
     with pytest.raises(TypeError, match="matplotlib Axes"):
         result.plot("here")
     plt.close("all")

@@ -12,40 +12,40 @@ from takagi._typing import FloatArray
 from takagi.datasets._registry import Dataset
 from takagi.datasets._sources import SourceFile
 
-Cells = np.ndarray[tuple[int, int], Any]
+RawCells = np.ndarray[tuple[int, int], Any]
 
 
-def read_numbers(content: bytes, n_columns: int) -> Cells:
+def read_numbers(content: bytes, n_columns: int) -> RawCells:
     """Return the lines that consist of so many numbers; prose, quoted names and rows with a "?" are left out."""
     rows = (line.split('"')[0].split() for line in _decode(content).splitlines())
     return np.array([numbers for row in rows if len(row) == n_columns and (numbers := _to_floats(row))])
 
 
-def read_csv(content: bytes, n_columns: int, delimiter: str = ",", n_header: int = 1) -> Cells:
+def read_csv(content: bytes, n_columns: int, delimiter: str = ",", n_header: int = 1) -> RawCells:
     """Return delimited cells, as text."""
     cells = io.StringIO(_decode(content))
     return np.loadtxt(cells, dtype=str, delimiter=delimiter, skiprows=n_header, usecols=range(n_columns), ndmin=2)
 
 
-def read_tecator(content: bytes, n_columns: int) -> Cells:
+def read_tecator(content: bytes, n_columns: int) -> RawCells:
     """Return the numbers after the last line of settings, where a sample takes 25 lines."""
     _, _, numbers = _decode(content).rpartition("extrapolation_examples=")
     return np.array(numbers.split()[1:], dtype=float).reshape(-1, n_columns)
 
 
-def read_xls(content: bytes, n_columns: int) -> Cells:
+def read_xls(content: bytes, n_columns: int) -> RawCells:
     """Return the first sheet of an old Excel workbook, without its header."""
     sheet = need_extra("xlrd", "experiments").open_workbook(file_contents=content).sheet_by_index(0)
     return _to_table((sheet.row_values(row) for row in range(1, sheet.nrows)), n_columns)
 
 
-def read_xlsx(content: bytes, n_columns: int) -> Cells:
+def read_xlsx(content: bytes, n_columns: int) -> RawCells:
     """Return the first sheet of an Excel workbook, without its header and without empty rows."""
     workbook = need_extra("openpyxl", "experiments").load_workbook(io.BytesIO(content), read_only=True, data_only=True)
     return _to_table(workbook.worksheets[0].iter_rows(min_row=2, values_only=True), n_columns)
 
 
-READERS: dict[str, Callable[[bytes, int], Cells]] = {
+READERS: dict[str, Callable[[bytes, int], RawCells]] = {
     "numbers": read_numbers,
     "csv": read_csv,
     "csv with semicolons": partial(read_csv, delimiter=";"),
@@ -56,7 +56,7 @@ READERS: dict[str, Callable[[bytes, int], Cells]] = {
 }
 
 
-def read_source(source: SourceFile, content: bytes) -> Cells:
+def read_source(source: SourceFile, content: bytes) -> RawCells:
     """Return all columns of a file, as numbers or as text."""
     try:
         return READERS[source.format](content, len(source.columns))
@@ -86,7 +86,7 @@ def parse_dataset(dataset: Dataset, content: bytes) -> tuple[FloatArray, FloatAr
     return X, y
 
 
-def encode(dataset: Dataset, table: Cells) -> tuple[FloatArray, FloatArray]:
+def encode(dataset: Dataset, table: RawCells) -> tuple[FloatArray, FloatArray]:
     """Return a dataset's columns of a table, with one 0/1 column for every code of a category."""
     index = dataset.source.columns.index
     try:
@@ -125,7 +125,7 @@ def _to_floats(row: list[str]) -> list[float] | None:
         return None
 
 
-def _to_table(rows: Iterable[Any], n_columns: int) -> Cells:
+def _to_table(rows: Iterable[Any], n_columns: int) -> RawCells:
     """Return the first columns of all rows that are not empty."""
     cells = [row[:n_columns] for row in rows]
     return np.array([row for row in cells if any(cell not in (None, "") for cell in row)], dtype=float)

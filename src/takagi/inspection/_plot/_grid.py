@@ -1,6 +1,7 @@
 """The rule base as a grid: a line for each rule, a cell for each column."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from takagi._model import open_model
 from takagi._text import format_share
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._wording import name_outputs
+from takagi.inspection._plot._display import Display
 from takagi.inspection._plot._sets import (
     ColumnSets,
     LevelSets,
@@ -18,7 +20,7 @@ from takagi.inspection._plot._sets import (
     pick_sets,
     rank_sets,
 )
-from takagi.inspection._plot._style import DATA, OTHER, as_plain, color_rule, take_axes, write_numbers
+from takagi.inspection._plot._style import DATA, OTHER, as_plain, color_rule, write_numbers
 
 _CELL = (0.08, 0.92)  # the used part of a cell's width
 _BASE, _HEIGHT = 0.9, 0.72  # of what stands in a cell, from its top and in parts of it
@@ -26,7 +28,8 @@ _OUTPUT_WIDTH = 1.6
 _NEXT_TO_NOTHING = 1e-9  # the share of a rule that has no typical output; a difference that is rounding
 
 
-class RuleGridDisplay:
+@dataclass(eq=False, repr=False)
+class RuleGridDisplay(Display):
     """The rule base at a glance: rules by columns, with the set of each rule on each column in the cell.
 
     Use `from_estimator`. The first line has the data; below it stand the rules, those that govern most first. A cell is
@@ -68,24 +71,14 @@ class RuleGridDisplay:
     ([0, 1, 2], ['bmi', 'bp'])
     """
 
-    def __init__(
-        self,
-        sets: Sequence[ColumnSets],
-        rules: IntArray,
-        share: FloatArray,
-        typical_output: FloatArray,
-        *,
-        mean_output: float,
-        output_name: str,
-        n_columns: int,
-    ) -> None:
-        self.sets = sets
-        self.rules = rules
-        self.share = share
-        self.typical_output = typical_output
-        self.mean_output = mean_output
-        self.output_name = output_name
-        self.n_columns = n_columns
+    sets: Sequence[ColumnSets]
+    rules: IntArray
+    share: FloatArray
+    typical_output: FloatArray
+    _: KW_ONLY
+    mean_output: float
+    output_name: str
+    n_columns: int
 
     @classmethod
     def from_estimator(
@@ -141,25 +134,12 @@ class RuleGridDisplay:
         )
         return display.plot(ax)
 
-    def plot(self, ax: Any = None) -> "RuleGridDisplay":
-        """Draw the grid.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        RuleGridDisplay
-        """
+    def _draw(self, ax: Any) -> None:
         if not self.sets:
             raise ValueError("columns must name at least one column, got none.")
         n_lines = len(self.rules) + 1
         size = (1.6 + 1.15 * (len(self.sets) + _OUTPUT_WIDTH), 0.9 + 0.46 * n_lines)
-        self.axes_ = take_axes(ax, 1, size)
-        ax = self.axes_[0]
-        self.figure_ = ax.figure
+        (ax,) = self._take_axes(ax, 1, size)
         for c, sets in enumerate(self.sets):
             if isinstance(sets, LevelSets):
                 self._draw_levels(ax, c, sets)
@@ -167,7 +147,6 @@ class RuleGridDisplay:
                 self._draw_curves(ax, c, sets)
         self._draw_outputs(ax)
         self._label(ax)
-        return self
 
     def _draw_curves(self, ax: Any, c: int, sets: NumberSets) -> None:
         heights, edges = sets.histogram(24)

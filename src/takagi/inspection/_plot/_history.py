@@ -1,5 +1,6 @@
 """Training as it went: the errors of batches and of held-out rows."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -7,13 +8,13 @@ import numpy as np
 from takagi._model import open_model
 from takagi._typing import FloatArray
 from takagi._wording import name_outputs
+from takagi.inspection._plot._display import Display
 from takagi.inspection._plot._style import (
     OTHER,
     RULE_COLORS,
     as_plain,
     clear_frame,
     put_legend_above,
-    take_axes,
     write_numbers,
 )
 
@@ -21,7 +22,8 @@ _TRAINING, _VALIDATION = RULE_COLORS[1], RULE_COLORS[0]
 _LOG_FROM = 4.0  # the ratio of the largest to the smallest error from which the axis is logarithmic
 
 
-class HistoryDisplay:
+@dataclass(eq=False, repr=False)
+class HistoryDisplay(Display):
     """Training and validation error over the iterations, with the iteration that the rules were taken from.
 
     Use `from_estimator`. The errors of single batches are light, their running mean is dark.
@@ -55,19 +57,15 @@ class HistoryDisplay:
     (True, 'RMSE of target')
     """
 
-    def __init__(
-        self,
-        train_loss: FloatArray,
-        val_loss: FloatArray,
-        best_iter: int,
-        label: str = "RMSE",
-        iterations: FloatArray | None = None,
-    ) -> None:
-        self.train_loss = train_loss
-        self.val_loss = val_loss
-        self.best_iter = best_iter
-        self.label = label
-        self.iterations = np.arange(1, len(val_loss) + 1) if iterations is None else iterations
+    train_loss: FloatArray
+    val_loss: FloatArray
+    best_iter: int
+    label: str = "RMSE"
+    iterations: Any = None
+
+    def __post_init__(self) -> None:
+        if self.iterations is None:
+            self.iterations = np.arange(1, len(self.val_loss) + 1)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> "HistoryDisplay":
@@ -104,21 +102,8 @@ class HistoryDisplay:
         errors = history["train_loss"], history["val_loss"]
         return cls(*errors, model.best_iter_, label, history.get("iteration")).plot(ax)
 
-    def plot(self, ax: Any = None) -> "HistoryDisplay":
-        """Draw the errors.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        HistoryDisplay
-        """
-        self.axes_ = take_axes(ax, 1, (6.4, 3.6))
-        ax = self.axes_[0]
-        self.figure_ = ax.figure
+    def _draw(self, ax: Any) -> None:
+        (ax,) = self._take_axes(ax, 1, (6.4, 3.6))
         iterations = self.iterations
         smooth = _running_mean(self.train_loss, max(1, len(self.train_loss) // 50))
         ax.plot(iterations, self.train_loss, color=_TRAINING, lw=0.6, alpha=0.3)
@@ -130,7 +115,6 @@ class HistoryDisplay:
         ax.set(xlabel="iteration", ylabel=as_plain(self.label), xlim=(0, max(iterations.max(initial=1), 1) * 1.02))
         clear_frame(ax)
         put_legend_above(ax, [line for line in ax.lines if not line.get_label().startswith("_")], n_columns=3)
-        return self
 
     def _mark_best(self, ax: Any) -> None:
         if not self.best_iter:

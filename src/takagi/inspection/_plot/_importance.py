@@ -1,5 +1,6 @@
 """Which columns matter, and in which part of the rules."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from takagi._model import open_committee
 from takagi._typing import Table
 from takagi._wording import name_outputs
 from takagi.inspection._importance import feature_importance
+from takagi.inspection._plot._display import Display
 from takagi.inspection._plot._style import (
     CONDITIONS,
     CONSEQUENTS,
@@ -16,12 +18,12 @@ from takagi.inspection._plot._style import (
     as_plain,
     clear_frame,
     put_legend_above,
-    take_axes,
     thin_ticks,
 )
 
 
-class ImportanceDisplay:
+@dataclass(eq=False, repr=False)
+class ImportanceDisplay(Display):
     """How much each column moves the prediction: overall, through the consequents, and through the conditions.
 
     Use `from_estimator`. Gray bars are the overall importance, by which the columns are sorted; the colored bars in
@@ -53,9 +55,8 @@ class ImportanceDisplay:
     ['feature', 'conditions', 'consequents', 'overall']
     """
 
-    def __init__(self, table: Any, output_name: str = "y") -> None:
-        self.table = table
-        self.output_name = output_name
+    table: Any
+    output_name: str = "y"
 
     @classmethod
     def from_estimator(
@@ -114,12 +115,14 @@ class ImportanceDisplay:
         -------
         ImportanceDisplay
         """
+        self._draw(ax, max_features)
+        return self
+
+    def _draw(self, ax: Any, max_features: int = 15) -> None:
         if max_features < 1:
             raise ValueError(f"max_features must be at least 1, got {max_features}.")
         shown = self.table.head(max_features)
-        self.axes_ = take_axes(ax, 1, (6.4, 1.3 + 0.36 * len(shown)))
-        ax = self.axes_[0]
-        self.figure_ = ax.figure
+        (ax,) = self._take_axes(ax, 1, (6.4, 1.3 + 0.36 * len(shown)))
         lines = np.arange(len(shown))
         handles = [
             ax.barh(lines, shown["overall"], 0.8, label="overall", zorder=0, **DATA),
@@ -137,4 +140,3 @@ class ImportanceDisplay:
         clear_frame(ax, "left")
         thin_ticks(ax, 6)
         put_legend_above(ax, handles)
-        return self

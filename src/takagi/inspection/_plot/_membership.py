@@ -1,6 +1,7 @@
 """Membership functions of features over their histograms."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from takagi._model import open_model
 from takagi._text import format_share
 from takagi._typing import FloatArray, Table
+from takagi.inspection._plot._display import Display
 from takagi.inspection._plot._sets import (
     ColumnSets,
     LevelSets,
@@ -25,7 +27,6 @@ from takagi.inspection._plot._style import (
     as_plain,
     clear_frame,
     color_rule,
-    take_axes,
     thin_ticks,
 )
 
@@ -33,7 +34,8 @@ _MAX_LEVELS = 12
 _PANELS_PER_LINE = 4
 
 
-class MembershipDisplay:
+@dataclass(eq=False, repr=False)
+class MembershipDisplay(Display):
     """The sets that the rules put on some features, over the histograms of these features.
 
     Use `from_estimator`. Each rule is a color; its curve is the membership in the feature's own units, 1 at the center.
@@ -65,9 +67,8 @@ class MembershipDisplay:
     ['bmi', 'bp']
     """
 
-    def __init__(self, sets: Sequence[ColumnSets], share: FloatArray) -> None:
-        self.sets = sets
-        self.share = share
+    sets: Sequence[ColumnSets]
+    share: FloatArray
 
     @property
     def names(self) -> list[str]:
@@ -106,36 +107,23 @@ class MembershipDisplay:
             shown = pick_sets(opened, sets, [features] if isinstance(features, (str, int)) else features)
         return cls(shown, share).plot(ax)
 
-    def plot(self, ax: Any = None) -> "MembershipDisplay":
-        """Draw the sets, one panel per feature.
-
-        Parameters
-        ----------
-        ax : Axes or sequence of Axes, optional
-            One per feature; a new figure by default.
-
-        Returns
-        -------
-        MembershipDisplay
-        """
+    def _draw(self, ax: Any) -> None:
         if not self.sets:
             raise ValueError("features must name at least one feature, got none.")
-        self.axes_ = take_axes(ax, len(self.sets), (3.4, 3.0), n_columns=_PANELS_PER_LINE, sharey=True)
-        self.figure_ = self.axes_[0].figure
-        for panel, sets in zip(self.axes_, self.sets, strict=True):
+        panels = self._take_axes(ax, len(self.sets), (3.4, 3.0), n_columns=_PANELS_PER_LINE, sharey=True)
+        for panel, sets in zip(panels, self.sets, strict=True):
             if isinstance(sets, LevelSets):
                 _draw_levels(panel, sets)
             else:
                 _draw_curves(panel, sets)
             panel.set(xlabel=as_plain(sets.name), ylim=(0, 1.08))
             clear_frame(panel)
-        for panel in self.axes_[::_PANELS_PER_LINE]:
+        for panel in panels[::_PANELS_PER_LINE]:
             panel.set_ylabel("membership")
-        last_of_line = self.axes_[min(len(self.axes_), _PANELS_PER_LINE) - 1]
+        last_of_line = panels[min(len(panels), _PANELS_PER_LINE) - 1]
         outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if ax is None else {}
         handles = self._make_legend()
         last_of_line.legend(handles=handles, title="share of the data", frameon=False, fontsize="small", **outside)
-        return self
 
     def _make_legend(self) -> list[Any]:
         from matplotlib.lines import Line2D

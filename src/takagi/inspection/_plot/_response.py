@@ -1,6 +1,7 @@
 """The prediction over one column or two, the others standing still."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from takagi._messages import unknown_name
 from takagi._model import OpenCommittee, open_committee
 from takagi._typing import FloatArray, Table
 from takagi._wording import name_outputs
+from takagi.inspection._plot._display import Display
 from takagi.inspection._plot._response_panels import (
     draw_bars,
     draw_cells,
@@ -18,14 +20,15 @@ from takagi.inspection._plot._response_panels import (
     draw_surface,
 )
 from takagi.inspection._plot._sets import encode_rows
-from takagi.inspection._plot._style import add_note, take_axes
+from takagi.inspection._plot._style import add_note
 from takagi.inspection._plot._sweep import Sweep, make_sweep, measure_distance, predict_sweep
 
 _KINDS = ("contour", "surface")
 _POINTS = {1: 200, 2: 60}
 
 
-class ResponseDisplay:
+@dataclass(eq=False, repr=False)
+class ResponseDisplay(Display):
     """The prediction over one column, or over two, with the data's support shown.
 
     Use `from_estimator`. One column of numbers gives a curve, dotted where no data are near; small ticks are the data,
@@ -67,22 +70,13 @@ class ResponseDisplay:
     (60, 60)
     """
 
-    def __init__(
-        self,
-        sweeps: Sequence[Sweep],
-        response: FloatArray,
-        distance: FloatArray,
-        *,
-        output_name: str = "y",
-        others: str = "",
-        kind: str = "contour",
-    ) -> None:
-        self.sweeps = sweeps
-        self.response = response
-        self.distance = distance
-        self.output_name = output_name
-        self.others = others
-        self.kind = kind
+    sweeps: Sequence[Sweep]
+    response: FloatArray
+    distance: FloatArray
+    _: KW_ONLY
+    output_name: str = "y"
+    others: str = ""
+    kind: str = "contour"
 
     @classmethod
     def from_estimator(
@@ -138,28 +132,15 @@ class ResponseDisplay:
         )
         return display.plot(ax)
 
-    def plot(self, ax: Any = None) -> "ResponseDisplay":
-        """Draw the response.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        ResponseDisplay
-        """
+    def _draw(self, ax: Any) -> None:
         self._check()
         is_surface = self.kind == "surface"
         options: dict[str, Any] = {"subplot_kw": {"projection": "3d"}} if is_surface else {}
-        self.axes_ = take_axes(ax, 1, (5.6, 4.4) if len(self.sweeps) == 2 else (5.2, 3.4), **options)
-        self.figure_ = self.axes_[0].figure
-        if is_surface and not hasattr(self.axes_[0], "plot_surface"):
+        (ax,) = self._take_axes(ax, 1, (5.6, 4.4) if len(self.sweeps) == 2 else (5.2, 3.4), **options)
+        if is_surface and not hasattr(ax, "plot_surface"):
             raise TypeError('a surface needs axes with projection="3d", for example plt.subplot(projection="3d").')
-        self._draw(self.axes_[0])
-        add_note(self.axes_[0], "; ".join(filter(None, [self.others, self._say_support()])))
-        return self
+        self._draw_panel(ax)
+        add_note(ax, "; ".join(filter(None, [self.others, self._say_support()])))
 
     def _say_support(self) -> str:
         if (self.distance <= 1).all():
@@ -176,7 +157,7 @@ class ResponseDisplay:
         if self.kind == "surface" and (len(names) < 2 or any(sweep.levels for sweep in self.sweeps)):
             raise ValueError(f"a surface needs two columns of numbers, got {', '.join(map(repr, names))}.")
 
-    def _draw(self, ax: Any) -> None:
+    def _draw_panel(self, ax: Any) -> None:
         order = sorted(range(len(self.sweeps)), key=lambda axis: bool(self.sweeps[axis].levels))  # numbers first
         sweeps = [self.sweeps[axis] for axis in order]
         arrays = (self.response.transpose(order), self.distance.transpose(order), self.output_name)

@@ -1,5 +1,6 @@
 """How much the rules govern: the sorted shares, and how many rules have a say in a row."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -7,13 +8,15 @@ import numpy as np
 from takagi._model import open_model
 from takagi._text import format_share
 from takagi._typing import FloatArray, Table
+from takagi.inspection._plot._display import Display
 from takagi.inspection._plot._sets import encode_rows
-from takagi.inspection._plot._style import DATA, OTHER, add_note, clear_frame, color_rule, take_axes
+from takagi.inspection._plot._style import DATA, OTHER, add_note, clear_frame, color_rule
 
 _MAX_LABELS = 24
 
 
-class ShareDisplay:
+@dataclass(eq=False, repr=False)
+class ShareDisplay(Display):
     """How much of the data each rule governs, and how many rules share a row.
 
     Use `from_estimator`. The left panel has the rules' mean firing shares, the largest first; the dashed line is where
@@ -45,9 +48,8 @@ class ShareDisplay:
     (1.0, True)
     """
 
-    def __init__(self, share: FloatArray, effective_rules: FloatArray) -> None:
-        self.share = share
-        self.effective_rules = effective_rules
+    share: FloatArray
+    effective_rules: FloatArray
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Table, *, ax: Any = None) -> "ShareDisplay":
@@ -70,25 +72,10 @@ class ShareDisplay:
         share = opened.rules.firing_share(encode_rows(opened, X))
         return cls(share.mean(axis=0), 1 / (share**2).sum(axis=1)).plot(ax)
 
-    def plot(self, ax: Any = None) -> "ShareDisplay":
-        """Draw the shares.
-
-        Parameters
-        ----------
-        ax : sequence of two Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        ShareDisplay
-        """
-        self.axes_ = take_axes(ax, 2, (4.2, 3.2), width_ratios=(2, 1))
-        self.figure_ = self.axes_[0].figure
-        self._draw_shares(self.axes_[0])
-        self._draw_effective(self.axes_[1])
-        for panel in self.axes_:
-            clear_frame(panel)
-        return self
+    def _draw(self, ax: Any) -> None:
+        left, right = self._take_axes(ax, 2, (4.2, 3.2), width_ratios=(2, 1))
+        self._draw_shares(left)
+        self._draw_effective(right)
 
     def _draw_shares(self, ax: Any) -> None:
         from matplotlib.ticker import PercentFormatter
@@ -109,6 +96,7 @@ class ShareDisplay:
             xlim=(-0.7, len(order) - 0.3),
         )
         needed = int(np.searchsorted(np.cumsum(self.share[order]), 0.9 - 1e-9)) + 1
+        clear_frame(ax)
         add_note(ax, f"{needed} of {len(order)} rules govern {format_share(self.share[order[:needed]].sum())}")
 
     def _draw_effective(self, ax: Any) -> None:
@@ -118,4 +106,5 @@ class ShareDisplay:
         median = float(np.median(self.effective_rules))
         ax.axvline(median, color=OTHER, lw=1.5)
         ax.set(xlabel="effective number of rules", ylabel="rows", xlim=(1.0, highest))
+        clear_frame(ax)
         add_note(ax, f"median {median:.1f}")

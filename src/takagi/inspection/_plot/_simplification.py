@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from takagi.inspection._plot._style import OTHER, RULE_COLORS, clear_frame, put_legend_above, take_axes
+from takagi.inspection._plot._display import Display
+from takagi.inspection._plot._style import OTHER, RULE_COLORS, clear_frame, put_legend_above
 
 if TYPE_CHECKING:
     from takagi.simplification import Simplification
@@ -13,7 +14,7 @@ _MAX_LOSS = 1.0  # what lies higher is left out, or the interesting part would b
 _MAX_MARKS = 8
 
 
-class SimplificationDisplay:
+class SimplificationDisplay(Display):
     """Words against validation error, from the model as it was down to a single number.
 
     Dots are the steps; the line joins those that no other beats in both words and error; the ring is the chosen one.
@@ -32,7 +33,8 @@ class SimplificationDisplay:
         Which points no other beats.
     chosen : int
         Which point was chosen.
-    ax_ : matplotlib Axes
+    axes_ : ndarray of matplotlib Axes
+        One.
     figure_ : matplotlib Figure
 
     Examples
@@ -56,25 +58,12 @@ class SimplificationDisplay:
         self.pareto = np.array(simplification.find_pareto())
         self.chosen = simplification.step
 
-    def plot(self, ax: Any = None) -> "SimplificationDisplay":
-        """Draw the curve.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        SimplificationDisplay
-        """
-        self.ax_ = take_axes(ax, 1, (6.0, 3.8))[0]
-        self.figure_ = self.ax_.figure
-        self._draw_points()
-        self._mark_rules()
-        self._label()
-        clear_frame(self.ax_)
-        return self
+    def _draw(self, ax: Any) -> None:
+        (ax,) = self._take_axes(ax, 1, (6.0, 3.8))
+        self._draw_points(ax)
+        self._mark_rules(ax)
+        self._label(ax)
+        clear_frame(ax)
 
     @property
     def _is_shown(self) -> np.ndarray:
@@ -82,9 +71,9 @@ class SimplificationDisplay:
         shown[[0, self.chosen]] = True
         return shown
 
-    def _draw_points(self) -> None:
+    def _draw_points(self, ax: Any) -> None:
         shown, front = self._is_shown, self.pareto[self._is_shown[self.pareto]]
-        ax, percent = self.ax_, 100 * self.loss
+        percent = 100 * self.loss
         dots = ax.scatter(self.n_words[shown], percent[shown], 12, color=OTHER, alpha=0.6, lw=0, label="a step")
         (line,) = ax.plot(
             self.n_words[front],
@@ -102,20 +91,19 @@ class SimplificationDisplay:
         ax.axhline(0.0, color=OTHER, lw=1, ls="--")
         put_legend_above(ax, [dots, line, ring], n_columns=3)
 
-    def _mark_rules(self) -> None:
+    def _mark_rules(self, ax: Any) -> None:
         """Write the number of rules where it changes along the line, not at too many places."""
         front = self.pareto[self._is_shown[self.pareto]]
         changes = [step for k, step in enumerate(front) if not k or self.n_rules[step] != self.n_rules[front[k - 1]]]
         for step in changes[:: max(1, -(-len(changes) // _MAX_MARKS))]:
-            self.ax_.annotate(
+            ax.annotate(
                 str(self.n_rules[step]), (self.n_words[step], 100 * self.loss[step]), (7, 5),
                 textcoords="offset points", fontsize="small", alpha=0.75,
             )  # fmt: skip
 
-    def _label(self) -> None:
+    def _label(self, ax: Any) -> None:
         from matplotlib.ticker import PercentFormatter, StrMethodFormatter
 
-        ax = self.ax_
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         ax.yaxis.set_major_formatter(PercentFormatter(decimals=0, symbol=" %"))

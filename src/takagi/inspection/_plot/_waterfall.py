@@ -1,19 +1,20 @@
 """One prediction as a waterfall: from the baseline, column by column, to the prediction."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
 from takagi._typing import FloatArray, Table
 from takagi.inspection._local import LocalExplanation, explain_local
+from takagi.inspection._plot._display import Display
 from takagi.inspection._plot._style import (
     OTHER,
     RULE_COLORS,
     as_plain,
     clear_frame,
     put_legend_above,
-    take_axes,
     thin_ticks,
     write_numbers,
 )
@@ -23,7 +24,8 @@ _LIGHT = 0.45  # opacity of the parts through the conditions
 _HALF = 0.36  # height of half a step
 
 
-class WaterfallDisplay:
+@dataclass(eq=False, repr=False)
+class WaterfallDisplay(Display):
     """How the columns move one prediction away from the baseline, the largest contribution first.
 
     Use `from_explanation` or `from_estimator`. Each column is a step with two parts: the upper, dark one through the
@@ -63,24 +65,14 @@ class WaterfallDisplay:
     ('30.5', True)
     """
 
-    def __init__(
-        self,
-        columns: Sequence[str],
-        cells: Sequence[str],
-        by_condition: FloatArray,
-        by_consequent: FloatArray,
-        *,
-        base: float,
-        baseline: str = "baseline",
-        output_name: str = "y",
-    ) -> None:
-        self.columns = columns
-        self.cells = cells
-        self.by_condition = by_condition
-        self.by_consequent = by_consequent
-        self.base = base
-        self.baseline = baseline
-        self.output_name = output_name
+    columns: Sequence[str]
+    cells: Sequence[str]
+    by_condition: FloatArray
+    by_consequent: FloatArray
+    _: KW_ONLY
+    base: float
+    baseline: str = "baseline"
+    output_name: str = "y"
 
     @property
     def prediction(self) -> float:
@@ -182,10 +174,12 @@ class WaterfallDisplay:
         -------
         WaterfallDisplay
         """
+        self._draw(ax, max_columns)
+        return self
+
+    def _draw(self, ax: Any, max_columns: int = 10) -> None:
         labels, parts = self._make_steps(max_columns)
-        self.axes_ = take_axes(ax, 1, (6.8, 1.4 + 0.4 * (len(labels) + 2)))
-        ax = self.axes_[0]
-        self.figure_ = ax.figure
+        (ax,) = self._take_axes(ax, 1, (6.8, 1.4 + 0.4 * (len(labels) + 2)))
         ends = self.base + np.cumsum(parts.sum(axis=1))
         starts = np.r_[self.base, ends[:-1]]
         sums = parts.sum(axis=1)
@@ -203,7 +197,6 @@ class WaterfallDisplay:
         clear_frame(ax, "left")
         thin_ticks(ax, 6)
         _add_legend(ax)
-        return self
 
     def _make_steps(self, max_columns: int) -> tuple[list[str], FloatArray]:
         """Return the labels of the steps, and their parts of shape (n_steps, 2), through consequents and conditions."""

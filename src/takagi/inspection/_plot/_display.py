@@ -1,0 +1,48 @@
+"""What all displays are: numbers that can be drawn, and drawn again elsewhere."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+
+from takagi.inspection._plot._style import take_axes
+
+
+class Display(ABC):
+    """A plot in scikit-learn's Display manner.
+
+    Attributes
+    ----------
+    axes_ : ndarray of matplotlib Axes
+        Where it was drawn, one for each panel.
+    figure_ : matplotlib Figure
+    """
+
+    axes_: np.ndarray
+    figure_: Any
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : Axes, or a sequence of one for each panel, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        Display
+            This display.
+        """
+        self._draw(ax)
+        return self
+
+    @abstractmethod
+    def _draw(self, ax: Any) -> None:
+        """Draw into the axes that the user gave, or None."""
+
+    def _take_axes(self, ax: Any, n_axes: int, size: tuple[float, float], **options: Any) -> np.ndarray:
+        """Set and return the axes; see `take_axes`."""
+        self.axes_ = take_axes(ax, n_axes, size, **options)
+        self.figure_ = self.axes_[0].figure
+        return self.axes_
