@@ -70,8 +70,7 @@ class OpenModel:
         rows = self.encode(X)
         if not len(rows):
             raise ValueError("X must have at least one row, got none.")
-        prediction = self.rules.predict(rows).reshape(len(rows), -1)
-        profile = measure_profile((rows, prediction), self.rules.firing_share)
+        profile = measure_profile((rows, predict_columns(self.rules, rows)), self.rules.firing_share)
         if self.rules.profile is None:
             return profile
         return replace(profile, output_quantiles=self.rules.profile.output_quantiles)
@@ -127,7 +126,7 @@ class OpenCommittee:
 
     def predict_mean(self, rows: FloatArray) -> FloatArray:
         """Return the mean prediction of the members for encoded rows, of shape (n_rows, n_outputs)."""
-        return np.mean([member.rules.predict(rows).reshape(len(rows), -1) for member in self.members], axis=0)
+        return np.mean([predict_columns(member.rules, rows) for member in self.members], axis=0)
 
     def predict(self, rows: FloatArray) -> FloatArray:
         """Return the prediction for encoded rows, of shape (n_rows, n_outputs)."""
@@ -139,6 +138,16 @@ class OpenCommittee:
         profiles = [member.rules.profile for member in self.members]
         means = [profile.mean for profile in profiles if profile is not None]
         return np.mean(means, axis=0) if means else None
+
+
+def predict_columns(rules: RuleBase, rows: FloatArray) -> FloatArray:
+    """Return predictions of shape (n_rows, n_outputs), for one output too."""
+    return rules.predict(rows).reshape(len(rows), rules.n_outputs)
+
+
+def list_steps(model: Any) -> list[Any]:
+    """Return the steps of a pipeline that do something, or the model itself as the only one."""
+    return [step for _, step in getattr(model, "steps", [("", model)]) if step not in (None, "passthrough")]
 
 
 def open_model(model: Any) -> OpenModel:
@@ -162,7 +171,7 @@ def open_committee(model: Any) -> OpenCommittee:
     if isinstance(model, RuleBase):
         return OpenCommittee((OpenModel(model, _plain_columns(model), model.check_rows),))
     model = getattr(model, "best_estimator_", model)
-    steps = [step for _, step in getattr(model, "steps", [("", model)]) if step not in (None, "passthrough")]
+    steps = list_steps(model)
     regressor: Any = steps.pop() if steps else None
     if isinstance(regressor, type) or not hasattr(regressor, "firing_share"):
         raise TypeError(

@@ -2,10 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from takagi._typing import ArrayLike, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from takagi.rulebase import RuleBase
 
 LEVELS = np.linspace(0.0, 1.0, 21)
 _MAX_ROWS = 10_000
@@ -95,7 +99,7 @@ class Profile:
 def measure_profile(
     rows: tuple[ArrayLike, ArrayLike], firing_share: Callable[[FloatArray], FloatArray], weight: ArrayLike | None = None
 ) -> Profile:
-    """Summarise rows: their ranges, and the rest of at most ten thousand of them.
+    """Summarize rows: their ranges, and the rest of at most ten thousand of them.
 
     Parameters
     ----------
@@ -130,6 +134,12 @@ def measure_profile(
         quantiles=_stretch(_quantiles(X_sample, weight), X),
         output_quantiles=_stretch(_quantiles(y[sample], weight), y),
     )
+
+
+def sort_rules(rules: "RuleBase", profile: Profile) -> "RuleBase":
+    """Return rules with a profile that was measured with them, those that govern most first."""
+    order = np.argsort(-profile.share, kind="stable")
+    return replace(rules.take(order), profile=replace(profile, share=profile.share[order]))
 
 
 def _stretch(quantiles: FloatArray, columns: FloatArray) -> FloatArray:

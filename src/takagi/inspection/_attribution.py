@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
+from takagi._model import predict_columns
 from takagi._typing import FloatArray, IntArray
 from takagi.rulebase import RuleBase
 
@@ -42,7 +43,7 @@ def attribute(rules: RuleBase, rows: FloatArray, baseline: FloatArray) -> Attrib
             "X has numbers too large or too small to explain: squares of distances exceed the range of numbers. "
             "Rescale the columns beyond 1e150 or below 1e-150."
         )
-    total = rules.predict(rows).reshape(len(rows), -1) - rules.predict(baseline[None]).reshape(1, -1)
+    total = predict_columns(rules, rows) - predict_columns(rules, baseline[None])
     rest = total - (found.by_condition + found.by_consequent).sum(axis=2)
     found.by_condition[:] += rest[:, :, None] * _parts(found.by_condition)
     return found

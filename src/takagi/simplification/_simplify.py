@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from takagi._messages import need_extra
-from takagi._model import open_model
+from takagi._model import list_steps, open_model
 from takagi._text import format_number
 from takagi._typing import FloatArray, Table
 from takagi._validation import check_targets, validate_rows
 from takagi._wording import name_features
 from takagi.fitting._rows import Rows
-from takagi.profile import measure_profile
+from takagi.profile import measure_profile, sort_rules
 from takagi.rulebase import RuleBase
 from takagi.simplification._tradeoff import Point, trace_tradeoff
 
@@ -184,7 +184,8 @@ class Simplification:
         if max_loss is None and max_rules is None and max_conditions is None:
             max_loss = _DEFAULT_LOSS
         step = _choose(self.curve, max_loss, max_rules, max_conditions).step
-        rules = _sort_rules(self.curve[step].rule_base, self.rows)
+        rules = self.curve[step].rule_base
+        rules = sort_rules(rules, measure_profile((self.rows.X, self.rows.y), rules.firing_share))
         return replace(self, step=step, model=_replace_rules(self.model, rules))
 
     def find_pareto(self) -> list[int]:
@@ -285,10 +286,10 @@ def _read_rows(model: Any, X: Table, y: Table, suffix: str) -> Rows:
 def _transform(model: Any, X: Table) -> FloatArray:
     if isinstance(model, RuleBase):
         return model.check_rows(X)
-    steps = [step for _, step in getattr(model, "steps", [("", model)]) if step not in (None, "passthrough")]
-    for step in steps[:-1]:
+    *first, last = list_steps(model)
+    for step in first:
         X = step.transform(X)
-    return validate_rows(steps[-1], X)
+    return validate_rows(last, X)
 
 
 def _split(rows: Rows, model: Any, X_val: Table, y_val: Table, rng: np.random.Generator) -> tuple[Rows, Rows]:
@@ -316,13 +317,6 @@ def _replace_rules(model: Any, rules: RuleBase) -> Any:
     copied = deepcopy(model)
     open_model(copied).regressor.rule_base_ = rules
     return copied
-
-
-def _sort_rules(rules: RuleBase, rows: Rows) -> RuleBase:
-    """Return rules with what they see in rows, those that govern most first."""
-    profile = measure_profile((rows.X, rows.y), rules.firing_share)
-    order = np.argsort(-profile.share, kind="stable")
-    return replace(rules.take(order), profile=replace(profile, share=profile.share[order]))
 
 
 def _name_inputs(rules: RuleBase) -> list[str]:
