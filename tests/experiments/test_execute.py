@@ -33,7 +33,7 @@ def test_runs_give_sensible_errors(expected):
     assert np.isfinite(list(expected.values())).all()
 
 
-@pytest.mark.parametrize("backend", ["threads", "processes"])
+@pytest.mark.parametrize("backend", ["threads", pytest.param("processes", marks=pytest.mark.slow)])
 def test_results_depend_neither_on_workers_nor_on_order(expected, backend):
     results = execute(RUNS[::-1], backend=backend, n_workers=2, data_home=str(DATA))
     assert errors_of(results) == expected
@@ -64,6 +64,7 @@ def test_failing_run_is_stored_with_its_error_and_tried_again(tmp_path):
     assert len(pending_runs("fig8", store, scope)) == 5
 
 
+@pytest.mark.slow
 def test_dask_cluster_survives_a_killed_worker(expected):
     distributed = pytest.importorskip("dask.distributed")
     with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
@@ -76,12 +77,14 @@ def test_dask_cluster_survives_a_killed_worker(expected):
         assert errors_of(results) == expected
 
 
+@pytest.mark.slow
 def test_unreachable_scheduler_is_named():
     pytest.importorskip("dask.distributed")
     with pytest.raises(ConnectionError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:1'"):
         next(execute(RUNS, backend="dask", scheduler="tcp://127.0.0.1:1"))
 
 
+@pytest.mark.slow
 def test_killed_experiment_goes_on_where_it_was(tmp_path, expected):
     command = [
         sys.executable, "-m", "takagi", "experiment", "run", "fig4", "--datasets", "Concrete-CS,Yacht",
