@@ -28,7 +28,7 @@ BLOCK = 10**5
 
 
 def make_blocks(n_rows: int) -> Iterator[pd.DataFrame]:
-    """Yield a table of numbers and words, with holes, in blocks."""
+    """Yield a table of numbers and words, with missing values, in blocks."""
     rng = np.random.default_rng(0)
     for start in range(0, n_rows, BLOCK):
         size = min(BLOCK, n_rows - start)

@@ -35,7 +35,7 @@ class OpenModel:
     regressor : object or None
         The fitted regressor, None for a bare rule base.
     encoder : TableEncoder or None
-        What stands first where columns may be categories or have holes.
+        What stands first where columns may be categories or have missing values.
     other_steps : tuple
         Transformers of a pipeline that neither the rules nor the encoder include, such as PCA.
     """
@@ -49,7 +49,7 @@ class OpenModel:
 
     @property
     def has_table(self) -> bool:
-        """Whether columns may be categories or have holes."""
+        """Whether columns may be categories or have missing values."""
         return self.encoder is not None
 
     @property

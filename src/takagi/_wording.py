@@ -26,7 +26,7 @@ _ROUNDING = 0.01  # the part of the target's spread that the rounding of a whole
 
 
 class Condition(NamedTuple):
-    """What a rule asks of a column: "high" is the word, the whole is the text."""
+    """A condition of a rule on a column: "high" is its word, the whole phrase its text."""
 
     column: str
     word: str
@@ -85,7 +85,7 @@ def _describe(reading: Reading, outputs: Sequence[str]) -> str:
 
 
 def describe_projections(rules: "RuleBase") -> list[str]:
-    """Write the combinations that projections are."""
+    """Write the projections as linear combinations."""
     features = [shorten(name) for name in name_features(rules)]
     described = [("p", rules.antecedent_projection)]
     if not rules.tied_projection:
@@ -212,7 +212,7 @@ def _about(name: str, word: str, center: float, width: float) -> Condition:
 
 
 def _read_indicator(name: str, center: float, width: float) -> Iterator[Condition]:
-    """Read a condition on an input that is 0 or 1; an input called "fuel=diesel" tells a level of "fuel"."""
+    """Read a condition on an input that is 0 or 1; an input named "fuel=diesel" is a level of "fuel"."""
     preference = 0.5 * (center**2 - (1 - center) ** 2) / width**2  # log membership of 1 less that of 0
     if abs(preference) <= _HALF:
         return
@@ -253,7 +253,7 @@ def _write_weights(weights: FloatArray, steps: FloatArray | None) -> list[str]:
 
 
 def _digit_steps(rules: "RuleBase", profile: Profile | None, k: int) -> FloatArray | None:
-    """Return the decimal place to write each weight of an output to: what is rounded off is small beside the target."""
+    """Return the decimal place to round each weight of an output to, with small errors beside the target's spread."""
     if profile is None:
         return None
     ordered = profile.output_quantiles[:, k]

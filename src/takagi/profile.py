@@ -1,4 +1,4 @@
-"""What rules have seen: the few numbers about data that words, explanations and exports need."""
+"""Profiles: the summary of the data that texts, explanations and exports of rules need."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -17,7 +17,7 @@ _MAX_ROWS = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """A summary of the rows that rules were fitted on, or are looked at with.
+    """A summary of the rows that rules were fitted on, or are inspected with.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Download: from an archive to a folder, whole and checked or not at all."""
+"""Download: from an archive to a folder, complete and checked, or not at all."""
 
 import hashlib
 import http.client
@@ -24,7 +24,7 @@ MIRROR = "TAKAGI_MIRROR"  # an address that takes the place of the archives' sch
 
 
 class DownloadError(OSError):
-    """No address of a file gave the file; the message says why and where to put it by hand.
+    """No address of a file could deliver it; the message says why, and where to put the file by hand.
 
     Examples
     --------
@@ -73,19 +73,19 @@ def download_file(source: SourceFile, folder: Path, *, quiet: bool = False, pati
 
 
 def request(url: str, patience: Patience, advance: Advance) -> bytes:
-    """Return what an address holds; failures that may pass are tried again."""
+    """Return the content of an address; temporary failures are tried again."""
     for attempt in range(1, patience.attempts + 1):
         try:
             return _read_body(url, patience.timeout, advance)
         except (OSError, http.client.HTTPException) as error:
-            if attempt == patience.attempts or not _may_pass(error):
+            if attempt == patience.attempts or not _is_temporary(error):
                 raise
         time.sleep(patience.backoff * 2 ** (attempt - 1))
     raise ValueError(f"attempts must be at least 1, got {patience.attempts}.")
 
 
 def unzip(archive: bytes, name: str) -> bytes:
-    """Return the file of that name, in whatever folder of a zip archive it is."""
+    """Return the file of that name from any folder of a zip archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as members:
             for member in members.namelist():
@@ -97,7 +97,7 @@ def unzip(archive: bytes, name: str) -> bytes:
 
 
 def verify(source: SourceFile, content: bytes) -> None:
-    """Raise a ValueError unless a file is the archive's: by its bytes where these are known, else by its values."""
+    """Raise a ValueError unless a file is the expected one, by its sha256 if that is known, else by its values."""
     if source.sha256 is not None:
         found = hashlib.sha256(content).hexdigest()
         if found != source.sha256:
@@ -132,8 +132,8 @@ def _read_body(url: str, timeout: float, advance: Advance) -> bytes:
     return bytes(body)
 
 
-def _may_pass(error: Exception) -> bool:
-    """Tell whether another attempt may succeed: not without a network, nor where the file is not."""
+def _is_temporary(error: Exception) -> bool:
+    """Return whether another attempt may succeed; without a network or a file there it cannot."""
     if isinstance(error, urllib.error.HTTPError):
         return error.code >= 500 or error.code in (408, 425, 429)
     if isinstance(error, urllib.error.URLError):

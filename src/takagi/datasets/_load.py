@@ -138,7 +138,7 @@ def find_dataset(name: str, *, data_home: DataHome = None) -> Path | None:
 
 
 def _describe(dataset: Dataset) -> str:
-    """Return what a person wants to know of a dataset before using it."""
+    """Return target, features, source, license and citation of a dataset as text."""
     source = dataset.source
     return "\n".join(
         [

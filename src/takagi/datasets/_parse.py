@@ -16,7 +16,7 @@ RawCells = np.ndarray[tuple[int, int], Any]
 
 
 def read_numbers(content: bytes, n_columns: int) -> RawCells:
-    """Return the lines that consist of so many numbers; prose, quoted names and rows with a "?" are left out."""
+    """Return the lines that consist of `n_columns` numbers; prose, quoted names and rows with a "?" are left out."""
     rows = (line.split('"')[0].split() for line in _decode(content).splitlines())
     return np.array([numbers for row in rows if len(row) == n_columns and (numbers := _to_floats(row))])
 
@@ -118,7 +118,7 @@ def _decode(content: bytes) -> str:
 
 
 def _to_floats(row: list[str]) -> list[float] | None:
-    """Return the numbers of a row, or None if one is none."""
+    """Return the numbers of a row, or None if a cell is not a number."""
     try:
         return [float(cell) for cell in row]
     except ValueError:

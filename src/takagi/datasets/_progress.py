@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 
 Advance = Callable[[int, int | None], None]
-"""Takes the bytes read so far and, where known, those to come in all."""
+"""Takes the bytes read so far and, if known, the total."""
 
 
 @contextmanager

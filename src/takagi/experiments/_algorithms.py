@@ -145,7 +145,7 @@ def paper_algorithm(
     """Return an algorithm of the paper, ready to fit, with the paper's settings.
 
     1,000 iterations, learning rate 0.01, L2 0.05, DropRule 0.5, Powerball 0.5 (where there is Powerball), batches of
-    64; constant learning rate, no averaging, and the target centred but not scaled. Inputs are z-scored, and the
+    64; constant learning rate, no averaging, and the target centered but not scaled. Inputs are z-scored, and the
     ones that come from PCA are not scaled again.
 
     Parameters
@@ -213,7 +213,7 @@ def _count_components(n_rules: int) -> int:
 
 
 class SampleScaler(StandardScaler):
-    """Standardise with the sample deviation (n - 1), as the authors' ridge regression does.
+    """Standardize with the sample deviation (n - 1), as the authors' ridge regression does.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """The claims of the paper's section IV, each with the numbers on both sides and a verdict.
 
-A claim that compares two algorithms is tested over the datasets: the mean of each dataset's normalised test RMSE over
+A claim that compares two algorithms is tested over the datasets: the mean of each dataset's normalized test RMSE over
 partitions and numbers of rules, Wilcoxon's signed-rank test, level 0.05. "Holds" means that the difference has the
 claimed sign and is significant, "does not hold" that it has the other sign and is significant.
 """
@@ -34,7 +34,7 @@ _SAFE = 0.03  # a setting is safe if its mean is within 3 % of the best setting'
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the data says of a claim."""
+    """What the results say about a claim."""
 
     claim: str
     figure: str
@@ -304,7 +304,7 @@ def rank_algorithms(store: Store) -> list[Ranking]:
 
 
 def rank_columns(name: str, table: "pd.DataFrame") -> Ranking:
-    """Rank the columns of a table of errors in every row: 1 is the smallest, equals share their mean rank.
+    """Rank the columns of a table of errors in every row: 1 is the smallest, ties get their mean rank.
 
     Parameters
     ----------

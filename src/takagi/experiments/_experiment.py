@@ -30,7 +30,7 @@ def run_experiment(
     data_home: str | None = None,
     notify: Notify | None = None,
 ) -> list[Result]:
-    """Run what is missing of a figure's plan; each result is stored as it comes.
+    """Run what a figure's plan needs and the store does not have; each result is stored at once.
 
     Interrupted at any moment, it goes on from there when called again. A run that fails is stored with its error, the
     others go on, and it is tried again next time.

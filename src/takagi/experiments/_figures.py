@@ -76,7 +76,7 @@ def draw(figure: str, store: Store, folder: str | Path = ".") -> list[Path]:
 
 
 def _draw_lines(store: Store, figure: str) -> Any:
-    """Draw the normalised RMSE of algorithms against the number of rules, and their seconds for figures 4 and 8."""
+    """Draw the normalized RMSE of algorithms against the number of rules, and their seconds for figures 4 and 8."""
     from matplotlib import pyplot as plt
 
     table = summarize(figure, store)
@@ -101,7 +101,7 @@ def _draw_lines(store: Store, figure: str) -> Any:
 
 
 def _draw_settings(store: Store, figure: str) -> Any:
-    """Draw the normalised RMSE of FCM-RDpA against its three settings, one line per number of rules."""
+    """Draw the normalized RMSE of FCM-RDpA against its three settings, one line per number of rules."""
     from matplotlib import pyplot as plt
 
     table = summarize(figure, store)
@@ -119,7 +119,7 @@ def _draw_settings(store: Store, figure: str) -> Any:
 
 
 def _draw_curves(store: Store, figure: str) -> Any:
-    """Draw validation RMSE against iterations: a panel per dataset, and the average normalised one last."""
+    """Draw validation RMSE against iterations: a panel per dataset, and the average normalized one last."""
     from matplotlib import pyplot as plt
 
     curves = load_curves(figure, store)

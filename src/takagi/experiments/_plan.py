@@ -38,7 +38,7 @@ PROJECTIONS = ("FCM-RDpA", "FCM-RDpA'", "FCM-RDpA''", "FCM-RDpAx")
 
 @dataclass(frozen=True, order=True)
 class PlannedRun:
-    """One fit.
+    """One fit, described by all that decides its result.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ def make_run(dataset: str, repeat: int, algorithm: str, n_rules: int) -> Planned
 
 
 def derive_seed(base: int, *what: object) -> int:
-    """Return a seed that is a hash of what it is for, so that no order of work can change it.
+    """Return a seed that is a hash of its purpose, so that it does not depend on the order of the runs.
 
     >>> derive_seed(0, "partition", "Yacht", 1) == derive_seed(0, "partition", "Yacht", 1)
     True

@@ -21,7 +21,7 @@ CURVE_POINTS = np.unique(np.r_[1:10, 10:1001:10])
 
 @dataclass(frozen=True)
 class Result:
-    """What a run gave.
+    """The result of a run.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class TrainValTest(NamedTuple):
 
 @dataclass(frozen=True)
 class SeededInitializer:
-    """An initialiser with a seed of its own, so that algorithms which start alike start from the same rules."""
+    """An initializer with its own seed, so that algorithms with the same initializer start from the same rules."""
 
     initializer: Initializer
     seed: int
@@ -76,7 +76,7 @@ class SeededInitializer:
 def execute_run(run: PlannedRun, base_seed: int = 0, data_home: str | None = None) -> Result:
     """Run one fit by the paper's protocol; a failure is recorded and not raised.
 
-    Features are z-scored with all rows (n - 1) and the target is centred with all rows; then the rows are partitioned
+    Features are z-scored with all rows (n - 1) and the target is centered with all rows; then the rows are partitioned
     and the training mean is subtracted from the features, as in the authors' scripts.
     """
     try:
@@ -112,7 +112,7 @@ def split_and_center(X: FloatArray, y: FloatArray, partition: TrainValTest) -> l
 
 
 def fit_and_score(run: PlannedRun, X: FloatArray, y: FloatArray, partition: TrainValTest, base_seed: int) -> Result:
-    """Fit the run's algorithm on a partition of standardised data and measure its errors."""
+    """Fit the run's algorithm on a partition of standardized data and measure its errors."""
     (X_train, y_train), (X_val, y_val), (X_test, y_test) = split_and_center(X, y, partition)
     model = make_model(run, base_seed)
     start = time.thread_time()
@@ -136,14 +136,14 @@ def fit_and_score(run: PlannedRun, X: FloatArray, y: FloatArray, partition: Trai
 
 
 def sample_curve(rmse: FloatArray) -> FloatArray:
-    """Return the validation RMSE after `CURVE_POINTS` iterations; one that ended early stays where it ended."""
+    """Return the validation RMSE after `CURVE_POINTS` iterations; after an early end the last value is repeated."""
     if not len(rmse):
         return np.full(len(CURVE_POINTS), np.nan)
     return rmse[np.minimum(CURVE_POINTS, len(rmse)) - 1]
 
 
 def make_model(run: PlannedRun, base_seed: int) -> Any:
-    """Return the run's algorithm with its settings and seeds, for data that is already standardised."""
+    """Return the run's algorithm with its settings and seeds, for data that is already standardized."""
     seed = derive_seed(base_seed, "fit", *asdict(run).values())
     model = paper_algorithm(run.algorithm, n_rules=run.n_rules or 16, random_state=seed)
     if run.algorithm == "RR":
@@ -181,7 +181,7 @@ def _compile() -> None:
 
 
 def load_standardized(dataset: str, data_home: str | None) -> tuple[FloatArray, FloatArray]:
-    """Return a dataset's features, z-scored, and its centred target; one that could not be had is not tried again."""
+    """Return a dataset's features, z-scored, and its centered target; a failed load is not repeated."""
     loaded = _try_to_load(dataset, data_home)
     if isinstance(loaded, str):
         raise RuntimeError(loaded)
@@ -190,7 +190,7 @@ def load_standardized(dataset: str, data_home: str | None) -> tuple[FloatArray, 
 
 @lru_cache(maxsize=32)
 def _try_to_load(dataset: str, data_home: str | None) -> tuple[FloatArray, FloatArray] | str:
-    """Return standardised features and centred target of a dataset, or what went wrong."""
+    """Return standardized features and centered target of a dataset, or what went wrong."""
     try:
         X, y = load_dataset(dataset, data_home=data_home, return_X_y=True)
     except Exception as error:

@@ -24,7 +24,7 @@ _DIGITS = 8  # of a number; a field with other digits says so in its metadata
 
 
 class StoreColumns:
-    """The columns of a store: the fields of a run, then the numbers and words of its result.
+    """The columns of a store: the fields of a run, then the numbers and text of its result.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class Store:
         self._check_format()
 
     def claim_seed(self, seed: int) -> None:
-        """Say that the results are those of a base seed; a store has one."""
+        """Record the base seed of the results; a store has one."""
         mark = self.folder / "SEED"
         if not mark.exists():
             mark.write_text(f"{seed}\n")
@@ -185,7 +185,7 @@ def _csv_line(values: list) -> bytes:
 
 
 def _drop_cut_line(file: io.BufferedRandom) -> None:
-    """Cut a last line that has no end: its run was in flight when the process was killed."""
+    """Cut a last line that is incomplete: the process was killed while it was written."""
     end = file.seek(0, os.SEEK_END)
     if end == 0:
         return

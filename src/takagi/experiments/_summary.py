@@ -32,7 +32,7 @@ class MissingRunsError(Exception):
 
 
 def load_ratios(store: Store) -> "pd.DataFrame":
-    """Return the sound results with their errors divided by ridge regression's on the same partition."""
+    """Return the results without an error, their RMSE divided by ridge regression's on the same partition."""
     frame = store.results()
     frame = frame[frame["error"] == ""]
     ridge = frame[frame["algorithm"] == "RR"].set_index(PARTITION)[["rmse_val", "rmse_test", "seconds"]]
@@ -50,9 +50,9 @@ def select_defaults(ratios: "pd.DataFrame", algorithms: tuple[str, ...]) -> "pd.
 
 
 def select_tuned(ratios: "pd.DataFrame") -> "pd.DataFrame":
-    """Return, for every optimiser and partition, the run with the learning rate of smallest validation error.
+    """Return, for every optimizer and partition, the run with the learning rate of smallest validation error.
 
-    Only where all optimisers have been run with all learning rates, so that their means are over the same partitions.
+    Only where all optimizers have been run with all learning rates, so that their means are over the same partitions.
     """
     powerballs = ratios["powerball"].isin([0.5, 1.0]) & (ratios["keep_prob"] == 0.5)
     frame = ratios[ratios["algorithm"].isin(EIGHT) & powerballs & ratios["learning_rate"].isin(TUNED_RATES)]
@@ -98,7 +98,7 @@ def summarize(figure: str, store: Store) -> "pd.DataFrame":
     Returns
     -------
     DataFrame
-        Mean and standard error of the normalised RMSE (figure 3: on validation, per iteration; else on test), with mean
+        Mean and standard error of the normalized RMSE (figure 3: on validation, per iteration; else on test), with mean
         processor seconds where the figure shows them.
     """
     if figure not in FIGURES:
@@ -145,7 +145,7 @@ def load_curves(figure: str, store: Store) -> "pd.DataFrame":
 
 
 def summarize_curves(figure: str, store: Store) -> "pd.DataFrame":
-    """Return the average normalised validation RMSE per line and iteration."""
+    """Return the average normalized validation RMSE per line and iteration."""
     curves = load_curves(figure, store)
     points = [column for column in curves.columns if isinstance(column, int)]
     scaled = curves[points].div(curves["rmse_val_rr"], axis=0)

@@ -25,7 +25,7 @@ _NUMBERS_PER_BLOCK = 2**22
 
 
 class Attribution(NamedTuple):
-    """Contributions of shape (n_rows, n_outputs, n_features), by the way they take."""
+    """Contributions of shape (n_rows, n_outputs, n_features), through the conditions and through the consequents."""
 
     by_condition: FloatArray
     by_consequent: FloatArray
@@ -50,14 +50,14 @@ def attribute(rules: RuleBase, rows: FloatArray, baseline: FloatArray) -> Attrib
 
 
 def _parts(values: FloatArray) -> FloatArray:
-    """Return how to share what the integral has left over: in proportion to what it found."""
+    """Return how to distribute the error of the integral: in proportion to the contributions."""
     size = np.abs(values)
     total = size.sum(axis=2, keepdims=True)
     return np.where(total > 0, size / np.where(total > 0, total, 1.0), 1.0 / values.shape[2])
 
 
 class _Line(NamedTuple):
-    """The way from the baseline (t = 0) to rows (t = 1), rule by rule.
+    """The straight line from the baseline (t = 0) to rows (t = 1), rule by rule.
 
     Minus twice a rule's log firing level is the parabola ``level + t (2 slope + t bend)`` and its output is
     ``first + t change``, so a point of the way costs no more than there are rules.

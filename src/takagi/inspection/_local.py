@@ -14,7 +14,7 @@ from takagi._wording import name_outputs, name_slopes
 from takagi.inspection._attribution import Attribution, attribute
 
 _LEAST_SHARE = 0.01  # rules with less are not named in text
-SIMILAR = "similar rows"  # the name of what a committee remembers
+SIMILAR = "similar rows"  # the name of the contribution of a committee's memory
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,13 @@ class LocalExplanation:
     making other rules fire. Both are integrated along the straight line from the baseline to the row, and add up
     exactly. Printed, indexed with a row, or plotted.
 
-    What a committee remembers of training rows is one more contribution, "similar rows", whose value is how many of
-    them there are for each output, each counted by how near it is and by its weight.
+    A committee's memory of training rows (Nadaraya-Watson regression of its errors) is one more contribution, "similar
+    rows". Its value is the effective number of these rows for each output, counted by nearness and weight.
 
     Parameters
     ----------
     columns : tuple of str
-        Columns of the table, and "similar rows" if the model is a committee that remembers some.
+        Columns of the table, and "similar rows" if the model is a committee with a memory.
     output_names : tuple of str
         Outputs of the model.
     feature_names : tuple of str
@@ -209,7 +209,7 @@ class LocalExplanation:
 
     @property
     def _caveat(self) -> str:
-        """What the members and the local linear model leave out."""
+        """A note where the members and the local linear model do not include the memory."""
         return ", without similar rows," if SIMILAR in self.columns else ""
 
     def _list_voices(self, row: int, k: int, write: Callable[[float], str]) -> list[str]:
@@ -324,7 +324,7 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
 
 
 def _add_memory(explained: LocalExplanation, corrections: FloatArray, numbers: FloatArray) -> LocalExplanation:
-    """Add what a committee remembers of similar rows, as if it were a column: it comes by the rules that fire."""
+    """Add the committee's memory as a column of its own; its contributions count as those of conditions."""
     nothing = np.zeros_like(corrections)
     return replace(
         explained,

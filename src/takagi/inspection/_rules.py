@@ -21,7 +21,7 @@ def export_text(model: Any, X: Table = None) -> str:
         A fitted model. Scalers of a pipeline are undone, so that the rules are in the table's own units. The rules of a
         committee are written member by member.
     X : array or data frame, optional
-        The data to say shares, words and digits of; the training data by default.
+        Data for the shares, the words and the rounding; the training data by default.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def rule_table(model: Any, X: Table = None) -> Any:
     model : TSKRegressor, TSKCommittee, Pipeline or RuleBase
         A fitted model.
     X : array or data frame, optional
-        The data to say shares, words and digits of; the training data by default.
+        Data for the shares, the words and the rounding; the training data by default.
 
     Returns
     -------

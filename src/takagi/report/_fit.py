@@ -37,7 +37,7 @@ def score_outputs(
 
 
 def _predict_ridge(rows: FloatArray, target: FloatArray, random_state: Any) -> tuple[FloatArray, FloatArray | None]:
-    """Return targets and ridge's predictions for them, each from the other folds; None if rows are too few."""
+    """Return targets and out-of-fold predictions of ridge regression; None if there are too few rows."""
     sample = spread_rows(len(rows), _MOST_RIDGE_ROWS)
     rows, target = rows[sample], target[sample]
     if len(rows) < 2 * _N_FOLDS:
@@ -54,12 +54,12 @@ def _find_peak(values: FloatArray) -> FloatArray:
 
 
 def make_ridge() -> Pipeline:
-    """Return ridge regression on standardized inputs, its strength chosen by leaving one out."""
+    """Return ridge regression on standardized inputs, its penalty chosen by leave-one-out cross-validation."""
     return make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 4, 15)))
 
 
 def score(who: str, actual: FloatArray, predicted: FloatArray) -> dict[str, Any]:
-    """Return RMSE and R2 (None if the target has no spread) of a way to predict, large numbers among them."""
+    """Return RMSE and R2 (None for a constant target) of predictions, without overflow of large numbers."""
     has_spread = len(actual) > 1 and np.ptp(actual) > 0
     peak = max(np.abs(actual).max(), np.abs(predicted).max()) or 1.0
     actual, predicted = actual / peak, predicted / peak

@@ -72,7 +72,7 @@ class ModelReport:
         self._page: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the page tells, as plain values.
+        """Return the content of the page as plain values.
 
         Returns
         -------
@@ -92,7 +92,7 @@ class ModelReport:
         return self._page
 
     def write_html(self, path: str | Path) -> Path:
-        """Write the page to a file, which is seen whole or not at all.
+        """Write the page to a file, completely or not at all.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""A model and data summarised as plain values: all that the page tells."""
+"""A model and data summarized as plain values: all that the page shows."""
 
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -37,7 +37,7 @@ class Options:
 
 
 def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[str, Any]:
-    """Return what a report tells of a model, as a dict of plain values."""
+    """Return what a report shows of a model, as a dict of plain values."""
     opened = open_model(model)
     rows = opened.encode(X)
     target = check_targets(y, len(rows), opened.rules.n_outputs)
@@ -93,7 +93,7 @@ def _check_options(options: Options, n_rows: int) -> int:
 def _rank_features(
     model: Any, opened: OpenModel, X: Table, y: Table, k: int, options: Options
 ) -> dict[str, list[float]]:
-    """Return the importance of each column for one output, on so many rows that it does not take long.
+    """Return the importance of each column for one output, on a limited number of rows, to save time.
 
     Where even few rows would take long, columns are not shuffled.
     """
@@ -116,7 +116,7 @@ def _rank_features(
 
 
 def _order_columns(importance: list[dict[str, list[float]]], target: FloatArray) -> IntArray:
-    """Return the columns, those first that matter most to any output."""
+    """Return the columns, the most important ones for any output first."""
     scale = target.std(axis=0)
     overall = [np.array(part["overall"]) / (s or 1.0) for part, s in zip(importance, scale, strict=True)]
     return np.argsort(-np.max(overall, axis=0), kind="stable")
@@ -126,7 +126,7 @@ def _order_columns(importance: list[dict[str, list[float]]], target: FloatArray)
 
 
 def _list_rules(model: Any, opened: OpenModel, X: Table, y: Table, order: IntArray) -> dict[str, Any]:
-    """Return the rules in words, what matters most first, each with its share and the loss without it."""
+    """Return the rules in words, the most important first, each with its share and the loss without it."""
     index = spread_rows(len(y), _MOST_ROWS)
     table = rule_importance(model, take_rows(X, index), take_rows(y, index)).set_index("rule")
     shown = order[: int(np.clip(_MOST_CELLS // opened.rules.n_rules, 8, _MOST_COLUMNS))]

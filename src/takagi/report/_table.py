@@ -15,7 +15,7 @@ _MOST_CELLS = 10_000  # that the rows in the page may have
 
 
 def describe_columns(opened: OpenModel, X: Table, rows: FloatArray) -> list[dict[str, Any]]:
-    """Return what is to be said of each column of the user's table."""
+    """Return the description of each column of the user's table."""
     missing = _find_missing(opened, X, len(rows))
     profile = opened.rules.profile
     assert profile is not None
@@ -114,4 +114,4 @@ def _read_back(column: Column, inputs: FloatArray) -> list[float | int | None]:
     if column.kind == "category":
         return np.where(inputs.any(axis=1), inputs.argmax(axis=1), -1).tolist()
     is_missing = inputs[:, 1] == 1 if column.has_missing else np.zeros(len(inputs), dtype=bool)
-    return [None if hole else value for value, hole in zip(inputs[:, 0].tolist(), is_missing, strict=True)]
+    return [None if missing else value for value, missing in zip(inputs[:, 0].tolist(), is_missing, strict=True)]

@@ -1,4 +1,4 @@
-"""Rules under revision: the arrays that simplification changes, and the rows that it changes them by.
+"""Drafts: the arrays that simplification changes, and the rows that it fits them to.
 
 Everything is in standard units: the inputs of conditions and of consequents, projections among them, and the targets
 have mean 0 and spread 1 over the training rows.
@@ -57,7 +57,7 @@ class StandardRows:
 
 @dataclass(frozen=True)
 class Draft:
-    """Rules under revision.
+    """Rules that are being simplified.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Draft:
 
 
 class View:
-    """What a draft says of rows: shares, the rules' outputs, predictions and their error."""
+    """A draft evaluated on rows: shares, the rules' outputs, predictions and their error."""
 
     def __init__(self, draft: Draft, rows: StandardRows) -> None:
         self.draft = draft

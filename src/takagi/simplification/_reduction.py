@@ -1,4 +1,4 @@
-"""Moves that make rules smaller, each with the price of its candidates before anything is re-estimated."""
+"""Moves that make rules smaller, each with the cost of its candidates before re-estimation."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -13,7 +13,7 @@ _TINY = 1e-300
 _MAX_PAIRS = 400  # of neighboring sets that are priced, those nearest to each other
 _LOST = 1e-6  # where the other rules' share is below, a difference of shares has lost its digits
 
-Move = tuple[str, Draft]  # what was done, in words, and what came of it
+Move = tuple[str, Draft]  # the action as text, and the new draft
 
 
 def propose_moves(view: View, budget: int, names: Sequence[str]) -> Iterator[Move]:

@@ -1,4 +1,4 @@
-"""Re-estimation: consequents in closed form, and one step of Gauss and Newton for sets and consequents together."""
+"""Re-estimation: consequents by ridge regression, and Gauss-Newton steps for sets and consequents together."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from takagi._typing import FloatArray, IntArray
 from takagi.simplification._draft import Draft, View
 
 STRENGTH = 1e-3  # of the pull towards the present numbers, in standard units
-_MAX_PARAMETERS = 700  # of a step of Gauss and Newton
+_MAX_PARAMETERS = 700  # of a Gauss-Newton step
 _MAX_NUMBERS = 2e7  # of its Jacobian
 _LONGEST_STEP = 0.5
 _WIDTHS = (0.05, 100.0)
@@ -18,7 +18,7 @@ _WIDTHS = (0.05, 100.0)
 def refit_consequents(view: View, strength: float = STRENGTH) -> Draft:
     """Return a draft with new consequents.
 
-    The active terms ``w`` of each output minimise ``sum_n weight_n (target_n - Phi_n w)^2 + strength |w - w_0|^2``,
+    The active terms ``w`` of each output minimize ``sum_n weight_n (target_n - Phi_n w)^2 + strength |w - w_0|^2``,
     where ``w_0`` are the present ones and ``Phi`` has the inputs of the terms times the shares of their rules.
     """
     draft = view.draft
@@ -31,7 +31,7 @@ def refit_consequents(view: View, strength: float = STRENGTH) -> Draft:
 def price_terms(view: View, strength: float = STRENGTH) -> FloatArray:
     """Return what dropping a term costs if the others of its output are re-estimated, of the shape of consequents.
 
-    That is ``w_j^2 / (H^-1)_jj`` with the Hessian ``H`` of `refit_consequents`, exact where the present terms minimise.
+    That is ``w_j^2 / (H^-1)_jj`` with the Hessian ``H`` of `refit_consequents`, exact where the present terms minimize.
     Infinite for biases, which stay, and for terms that are not there.
     """
     draft = view.draft
@@ -87,7 +87,7 @@ def _factor(gram: FloatArray, strength: float | FloatArray) -> tuple[FloatArray,
 
 
 def refine(view: View, damping: float) -> tuple[View, float]:
-    """Take a damped step of Gauss and Newton; return what is better by it, or the same, and the next damping.
+    """Take a damped Gauss-Newton step (Levenberg-Marquardt); return the better view, or the same, and the next damping.
 
     Rules that share a set go on sharing it. Nothing is done where the step would take too long.
     """

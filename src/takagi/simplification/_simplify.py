@@ -36,12 +36,12 @@ def simplify(
     random_state: Any = 0,
     verbose: int = 0,
 ) -> "Simplification":
-    """Say the same with fewer rules, conditions and terms, and tell the price.
+    """Make a model smaller, with fewer rules, conditions and terms, and measure what that costs.
 
     Step by step, rules are dropped or merged, conditions and terms of the formulas are dropped, and neighboring sets of
     a feature are merged into one that rules share; what is left is re-estimated. Each step takes what costs least per
-    word; words are conditions, terms (biases among them) and distinct sets. From all that is on the way, down to a
-    single number, the limits choose:
+    word; words are conditions, terms (biases among them) and distinct sets. From all models on
+    the way, down to a single number, the limits choose:
 
     - `max_loss` alone: the fewest words within the loss;
     - `max_rules` or `max_conditions` without it: the smallest validation error within the limits;
@@ -57,7 +57,7 @@ def simplify(
     y : array of shape (n_rows,) or (n_rows, n_outputs)
         Their targets.
     max_loss : float, optional
-        By which part the validation RMSE may grow: 0.05 is 5 %.
+        Relative growth of the validation RMSE that is allowed: 0.05 is 5 %.
     max_rules, max_conditions : int, optional
         Most rules, and most conditions of all rules together.
     X_val, y_val : as X and y, optional
@@ -113,15 +113,15 @@ class Simplification:
         A copy of the model with the smaller rules; an ordinary fitted model. Its parameters, `n_rules` among them, and
         its training history are still those that the original was fitted with.
     curve : tuple of Point
-        All that was on the way. A point has `step`, `action` (what was done), `n_rules`, `n_conditions`, `n_terms`,
-        `n_sets`, `n_words`, `val_loss`, `loss`, `train_loss` and `rule_base`, the last as the final step of a
-        pipeline sees it.
+        All models on the way from large to small. A point has `step`, `action` (what was done), `n_rules`,
+        `n_conditions`, `n_terms`, `n_sets`, `n_words`, `val_loss`, `loss`, `train_loss` and `rule_base`, the last as
+        the final step of a pipeline sees it.
     step : int
         Which point of the curve was chosen.
     rule_base : RuleBase
         The smaller rules, in the user's units.
     loss : float
-        By which part the validation RMSE grew; below 0 where it fell.
+        Relative growth of the validation RMSE; negative if it fell.
     n_words : int
         Conditions, terms and distinct sets of the smaller rules.
 
@@ -156,7 +156,7 @@ class Simplification:
 
     @property
     def loss(self) -> float:
-        """By which part the validation RMSE grew."""
+        """Relative growth of the validation RMSE."""
         return self.point.loss
 
     @property
@@ -172,7 +172,7 @@ class Simplification:
         Parameters
         ----------
         max_loss : float, optional
-            By which part the validation RMSE may grow.
+            Relative growth of the validation RMSE that is allowed.
         max_rules, max_conditions : int, optional
             Most rules, and most conditions of all rules together.
 
@@ -189,7 +189,7 @@ class Simplification:
         return replace(self, step=step, model=_replace_rules(self.model, rules))
 
     def find_pareto(self) -> list[int]:
-        """Return the steps that no other point beats in both words and validation error, in order."""
+        """Return the Pareto-optimal steps: no other point has fewer words and a smaller validation error."""
         best, steps = np.inf, []
         for point in sorted(self.curve, key=lambda point: (point.n_words, point.val_loss, point.step)):
             if point.val_loss < best:
@@ -198,7 +198,7 @@ class Simplification:
         return sorted(steps)
 
     def to_frame(self) -> Any:
-        """Return the curve as a data frame, with "is_pareto" for what no other point beats in words and error."""
+        """Return the curve as a data frame, with "is_pareto" for points that no other beats in both words and error."""
         pandas = need_extra("pandas", "report")
         records = [asdict(replace(point, rule_base=None)) for point in self.curve]  # type: ignore[arg-type]
         table = pandas.DataFrame(records).drop(columns="rule_base")

@@ -1,4 +1,4 @@
-"""The way from many words to few: greedy steps, and what each costs on rows that take no part in them."""
+"""From many words to few: greedy steps, and what each costs on held-out rows."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ _ROUNDING = 1e-12  # of errors
 
 @dataclass(frozen=True)
 class Point:
-    """A rule base on the way, and its price.
+    """A rule base on the way from large to small, and its cost.
 
     Parameters
     ----------
     step : int
-        How many steps were taken; 0 is the model as it was.
+        Number of steps; 0 is the fitted model.
     action : str
         What the step did.
     n_rules, n_conditions, n_terms, n_sets, n_words : int
@@ -38,7 +38,7 @@ class Point:
     val_loss, train_loss : float
         Errors on validation and training rows, of one target in its units, of several in units of their spreads.
     loss : float
-        By which part the validation error is above that of the model as it was.
+        Relative growth of the validation error over that of the fitted model.
     rule_base : RuleBase
         The rules.
     """
@@ -58,7 +58,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Gauge:
-    """What prices are measured with: the model as it was, in its units, and rows."""
+    """What costs are measured with: the fitted model, its units, and rows."""
 
     units: Standardizer
     training: Rows
@@ -66,7 +66,7 @@ class Gauge:
 
     @cached_property
     def first(self) -> float:
-        """The validation error of the model as it was."""
+        """The validation error of the fitted model."""
         return self.score(self.units.rules, self.validation)
 
     @cached_property
@@ -104,17 +104,18 @@ def trace_tradeoff(
     rng: np.random.Generator,
     tell: Callable[[Point], None],
 ) -> list[Point]:
-    """Make rules smaller step by step, down to one that is a number, and return all that was on the way.
+    """Make rules smaller step by step, down to a single number, and return all models on the way.
 
     Each step tries the best candidates of each family of moves, re-estimates the consequents in closed form, and takes
-    the one whose error on the training rows grows least per word. A step of Gauss and Newton then adjusts the sets.
+    the one whose error on the training rows grows least per word. A damped Gauss-Newton step (Levenberg-Marquardt) then
+    adjusts the sets.
 
     Parameters
     ----------
     rules : RuleBase
         Where to start.
     training, validation : Rows
-        Rows to re-estimate by, and rows to measure the price on.
+        Rows to re-estimate with, and held-out rows to measure the cost on.
     names : sequence of str
         Names of the inputs of the conditions.
     rng : numpy Generator
@@ -137,7 +138,7 @@ def trace_tradeoff(
 
 
 def _take_steps(view: View, names: Sequence[str]) -> Iterator[tuple[str, View]]:
-    """Yield what each step did and what came of it, until nothing can be taken away."""
+    """Yield the action of each step and the new view, until nothing can be removed."""
     view, damping = refine(View(refit_consequents(view), view.rows), 0.1)
     yield "re-estimate", view
     while (best := _find_best(view, names)) is not None:
@@ -147,7 +148,7 @@ def _take_steps(view: View, names: Sequence[str]) -> Iterator[tuple[str, View]]:
 
 
 def _find_best(view: View, names: Sequence[str]) -> tuple[str, View] | None:
-    """Return the move that costs least per word once the consequents are re-estimated, None if there is none."""
+    """Return the move with the least cost per word after re-estimation of the consequents, None if there is none."""
     n_words = view.draft.count().total
     budget = max(1, int(np.clip(n_words / _MANY_WORDS, *_PARTS) * n_words))
     best, lowest = None, (np.inf, 0)
@@ -173,7 +174,7 @@ def _draw(rows: Rows, n_most: int, rng: np.random.Generator) -> Rows:
 
 
 def _choose_rows(gauge: Gauge, rng: np.random.Generator) -> StandardRows:
-    """Return the rows and targets that smaller rules shall follow.
+    """Return the rows and targets that smaller rules are fitted to.
 
     Re-estimated by the data alone, many rules fit the noise of few rows. So the targets are the means of the data and
     of the model's predictions, or, if that makes the validation error worse at once, the predictions alone, on the rows

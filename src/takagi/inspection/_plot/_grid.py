@@ -100,7 +100,7 @@ class RuleGridDisplay(Display):
         X : array or data frame of shape (n_rows, n_columns)
             Data to measure shares, typical outputs and histograms with.
         columns : int, str, or sequence of str or int, default=8
-            How many columns to show, those that tell the rules apart best first; or their names or indices.
+            How many columns to show, those that separate the rules best first; or their names or indices.
         max_rules : int, default=16
             Most rules to show, those that govern most.
         output : int or str, default=0

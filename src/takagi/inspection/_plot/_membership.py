@@ -88,8 +88,8 @@ class MembershipDisplay(Display):
         X : array or data frame of shape (n_rows, n_features)
             Data for the histograms.
         features : sequence of str or int, optional
-            Names or indices of the features to show, "p0" and so on for projections; by default the three that tell
-            the rules apart best.
+            Names or indices of the features to show, "p0" and so on for projections; by default the three that separate
+            the rules best.
         ax : Axes or sequence of Axes, optional
             One per feature; a new figure by default.
 

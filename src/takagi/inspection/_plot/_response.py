@@ -1,4 +1,4 @@
-"""The prediction over one column or two, the others standing still."""
+"""The prediction over one column or two, the others held fixed."""
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass

@@ -1,4 +1,4 @@
-"""What the rules ask of each column, beside the data: the numbers behind the plots of conditions."""
+"""The sets of the rules on each column, with the data: the numbers behind the plots of conditions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ class NumberSets:
         return counts / max(counts.max(), 1), edges
 
     def separation(self, share: FloatArray) -> float:
-        """Return how far the column tells the rules apart: the variance of log memberships among rules."""
+        """Return how well the column separates the rules: the variance of log memberships among rules."""
         points = self.values[:: max(1, len(self.values) // _MAX_POINTS)]
         return float(_variance(self._log_memberships(points), share).mean()) if len(points) else 0.0
 
@@ -87,7 +87,7 @@ class LevelSets:
         return self.membership.min(axis=1) < 0.5
 
     def separation(self, share: FloatArray) -> float:
-        """Return how far the column tells the rules apart: the variance of log memberships among rules."""
+        """Return how well the column separates the rules: the variance of log memberships among rules."""
         with np.errstate(divide="ignore"):
             return float(_variance(np.log(self.membership), share) @ self.frequency)
 
@@ -116,7 +116,7 @@ def choose_profile(rules: RuleBase, rows: FloatArray) -> Profile:
 
 
 def collect_sets(opened: OpenModel, rows: FloatArray) -> list[ColumnSets]:
-    """Return what the rules ask of each projection and then of each column of the table; unused ones are left out."""
+    """Return the sets on each projection and then on each used column of the table."""
     profile = choose_profile(opened.rules, rows)
     columns = [_collect(opened, rows, c, profile) for c in range(len(opened.columns)) if opened.columns[c].inputs]
     return [*_collect_projections(opened, rows), *columns]
@@ -145,7 +145,7 @@ def find_used_column(opened: OpenModel, column: str | int) -> int:
 
 
 def rank_sets(sets: Sequence[ColumnSets], share: FloatArray) -> list[int]:
-    """Return the indices of sets, those that tell the rules apart best first."""
+    """Return the indices of sets, those that separate the rules best first."""
     return [int(k) for k in np.argsort([-one.separation(share) for one in sets], kind="stable")]
 
 

@@ -1,4 +1,4 @@
-"""How much the rules govern: the sorted shares, and how many rules have a say in a row."""
+"""How much the rules govern: the sorted shares, and how many rules share a row."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""A column swept over its values while the others stand still, and where the data support what is found."""
+"""A column swept over its values with the others held fixed, and where there are data near."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
