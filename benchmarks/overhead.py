@@ -29,7 +29,7 @@ from unittest.mock import patch
 import numpy as np
 
 from takagi import FuzzyCMeans, TSKRegressor, kernels
-from takagi.estimators import _fitting
+from takagi.fitting import _fitting
 from takagi.initializers import FuzzyCMeansInitializer
 
 OVERHEAD_TARGET_MS, COMPILE_TARGET, LOAD_TARGET = 5.0, 15.0, 0.5
