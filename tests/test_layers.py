@@ -11,7 +11,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "takagi"
 
 LAYERS = [
     ["_typing", "_compat", "_messages", "_text", "_files", "_threads"],
-    ["kernels", "datasets", "profile", "_validation", "_dask"],
+    ["kernels", "datasets", "profile", "_validation", "_dask", "_scoring"],
     ["_wording", "tables"],
     ["rulebase"],
     ["_model", "optimizers", "initializers"],
@@ -21,6 +21,7 @@ LAYERS = [
     ["estimators", "inspection", "export"],
     ["simplification"],
     ["report", "persistence", "experiments"],
+    ["workflow"],
     ["cli"],
     ["__main__"],
 ]

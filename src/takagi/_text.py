@@ -61,6 +61,31 @@ def shorten(name: str, longest: int = _LONGEST_NAME) -> str:
     return f"{line[: longest - 3 - tail]}...{line[len(line) - tail :]}"
 
 
+def quote(name: str) -> str:
+    """Return a name for a message, in quotation marks and on one line."""
+    return f"'{shorten(name)}'"
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number and its noun.
+
+    >>> count(1, "row"), count(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{number:,} {noun if number == 1 else re.sub('y$', 'ie', noun) + 's'}"
+
+
+def write_number(value: float) -> str:
+    """Write a number for a table, with a power of ten only where it is very large or small.
+
+    >>> write_number(11488.0), write_number(1234567.8), write_number(0.123456789), write_number(-0.0)
+    ('11488', '1,234,568', '0.12346', '0')
+    """
+    if 1e5 <= abs(value) < 1e12:
+        return f"{value:,.0f}"
+    return f"{value:.5g}" if value else "0"
+
+
 def join_terms(weights: Sequence[str], names: Sequence[str]) -> list[str]:
     """Return the terms of a linear formula, each with its sign; weights are written, bias first; "0" is left out."""
     terms = [(w, f" {name}" if name else "") for w, name in zip(weights, ["", *names], strict=True) if w != "0"]

@@ -3,7 +3,8 @@ import io
 from rich.cells import cell_len
 from rich.console import Console
 
-from takagi.cli._console import cell, make_table, print_json, print_note, print_text, quote, remove_controls, set_output
+from takagi._text import quote
+from takagi.cli._console import cell, make_table, print_json, print_note, print_text, remove_controls, set_output
 
 NAMES = [
     "plain",

@@ -15,7 +15,7 @@ def test_explanation_is_the_librarys_of_that_row(call, scratch):
 
 
 def test_rows_are_found_across_blocks_and_in_their_order(call, scratch, monkeypatch):
-    monkeypatch.setattr("takagi.cli._models._CELLS_PER_BLOCK", 8 * 30)
+    monkeypatch.setattr("takagi.workflow._models._CELLS_PER_BLOCK", 8 * 30)
     code, out, _ = call("explain", "cars.takagi", "cars.csv", "--row", 150, "--row", 2, "--json")
     explained = json.loads(out)
     assert (code, [one["row"] for one in explained]) == (0, [150, 2])
@@ -37,7 +37,7 @@ def test_holes_are_shown_as_what_they_are_taken_for(call, scratch):
 def test_rows_that_are_not_there_are_misuse(call, scratch, row):
     code, out, err = call("explain", "cars.takagi", "cars.csv", "--row", row)
     assert (code, out) == (2, "")
-    assert "cars.csv has 200 rows, 0 to 199, but --row asks for 200." in err or "Invalid value for '--row'" in err
+    assert "cars.csv has 200 rows, 0 to 199, but not 200. See --row." in err or "Invalid value for '--row'" in err
 
 
 def test_a_table_without_rows_is_told(call, scratch):

@@ -19,7 +19,7 @@ def parts(tmp_path, monkeypatch):
     """Parts of a table in two forms, and a sample that is smaller than the table."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr("takagi.cli._dataset.SAMPLE_ROWS", 1500)
+    monkeypatch.setattr("takagi.workflow._parts.SAMPLE_ROWS", 1500)
     cars = make_cars(3000)
     cars["first seen"] = pd.to_datetime(cars["first seen"])
     for folder in ("parquet", "csv"):
@@ -75,7 +75,7 @@ def test_a_folder_several_files_and_text_with_commas_give_the_same_rules(call, p
 
 
 def test_up_to_the_sample_parts_are_as_one_file(call, parts, monkeypatch):
-    monkeypatch.setattr("takagi.cli._dataset.SAMPLE_ROWS", 50_000)
+    monkeypatch.setattr("takagi.workflow._parts.SAMPLE_ROWS", 50_000)
     make_cars(3000).to_parquet("whole.parquet")
     for name, source in (("parts", "parquet"), ("whole", "whole.parquet")):
         code, *_ = call("fit", source, *TARGET, "-o", f"{name}.takagi", *QUICK, "-q", "--drop", "first seen")
@@ -85,7 +85,7 @@ def test_up_to_the_sample_parts_are_as_one_file(call, parts, monkeypatch):
 
 
 def test_one_large_file_goes_the_same_way(call, parts, monkeypatch):
-    monkeypatch.setattr("takagi.cli._dataset.LARGE_BYTES", 1000)
+    monkeypatch.setattr("takagi.workflow._parts.LARGE_BYTES", 1000)
     make_cars(3000).to_csv("whole.csv", index=False)
     code, out, err = call("fit", "whole.csv", *TARGET, "-o", "m.takagi", *QUICK)
     assert code == 0
@@ -99,11 +99,11 @@ def test_settings_may_be_searched_on_the_sample(call, parts):
 
 
 def test_ctrl_c_writes_the_best_rules_so_far(call, parts, monkeypatch):
-    def stop(self, n_done, total):
-        if n_done > 50:
+    def stop(self, event):
+        if event.unit.startswith("iterations") and event.done > 50:
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("takagi.cli._progress.Watch.reach", stop)
+    monkeypatch.setattr("takagi.cli._progress.Watch.__call__", stop)
     code, _, err = call("fit", "parquet", *TARGET, "-o", "m.takagi", *QUICK)
     assert code == 130
     assert "the best rules so far are in m.takagi" in err
@@ -112,7 +112,12 @@ def test_ctrl_c_writes_the_best_rules_so_far(call, parts, monkeypatch):
 
 def test_a_file_that_vanishes_on_the_way_is_named_and_the_rules_so_far_are_written(call, parts, monkeypatch):
     path = parts / "parquet" / "part-1.parquet"
-    monkeypatch.setattr("takagi.cli._progress.Watch.reach", lambda *_: path.unlink(missing_ok=True))
+
+    def remove(self, event):
+        if event.unit.startswith("iterations") and event.done:
+            path.unlink(missing_ok=True)
+
+    monkeypatch.setattr("takagi.cli._progress.Watch.__call__", remove)
     code, _, err = call("fit", "parquet", *TARGET, "-o", "m.takagi", *QUICK)
     assert code == 1
     assert "part-1.parquet was there at first and is gone now." in " ".join(err.split())
@@ -123,19 +128,23 @@ def test_a_file_that_vanishes_on_the_way_is_named_and_the_rules_so_far_are_writt
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["parquet/*.csv", *TARGET], 2, "No file matches"),
+        (["parquet/*.csv", *TARGET], 2, "no file matches"),
         (["parquet", "--target", "prise"], 2, "parquet has no column 'prise'. Did you mean 'price'?"),
         (["parquet", "--target", "fuel"], 1, "must be numbers, but holds text"),
-        (["parquet", *TARGET, "--sheet", "1"], 2, "--sheet is for a single Excel file"),
+        (["parquet", *TARGET, "--sheet", "1"], 2, "a sheet is for a single Excel file. See --sheet."),
         (["parquet", "csv", *TARGET], 1, "some are Parquet and some are text"),
         (
             ["parquet", *TARGET, "--names", "a,b"],
             2,
-            "has names of its own; leave --names out",
+            "has names of its own; give no others. See --names.",
         ),
-        (["parquet/part-0.parquet", *TARGET, "--no-header"], 2, "leave --no-header out"),
-        (["parquet", *TARGET, "--committee"], 2, "--committee trains in memory, and this table has too many rows"),
-        (["parquet", *TARGET, "--drop", "*"], 2, "leaves no column to learn"),
+        (["parquet/part-0.parquet", *TARGET, "--no-header"], 2, "give no others. See --no-header."),
+        (
+            ["parquet", *TARGET, "--committee"],
+            2,
+            "too many rows for that. See --committee.",
+        ),
+        (["parquet", *TARGET, "--drop", "*"], 2, "no column is left to learn 'price' from. See --drop."),
     ],
 )
 def test_mistakes_are_named_and_nothing_is_written(call, parts, words, code, message):

@@ -16,9 +16,9 @@ import pandas as pd
 import pytest
 from made_cars import make_cars
 
-from takagi.cli._training import Settings, train_model
 from takagi.export import read_fis
 from takagi.persistence import load
+from takagi.workflow import ModelSettings, train_model
 
 pytestmark = pytest.mark.slow
 
@@ -168,10 +168,10 @@ def test_interrupting_a_fit_leaves_the_old_model_and_nothing_else(fitted, tmp_pa
 def test_training_that_is_interrupted_gives_no_model():
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
     cars = make_cars().dropna(subset="price")
-    train_model(cars[["weight"]], cars["price"], Settings(n_rules=2, max_iter=10), "Training")  # compiles, or loads
+    train_model(cars[["weight"]], cars["price"], ModelSettings(n_rules=2, max_iter=10))  # compiles, or loads
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        train_model(cars[["weight"]], cars["price"], Settings(n_rules=2, max_iter=10**8), "Training")
+        train_model(cars[["weight"]], cars["price"], ModelSettings(n_rules=2, max_iter=10**8))
 
 
 def test_a_reader_that_leaves_does_not_stop_a_fit(takagi, tmp_path):

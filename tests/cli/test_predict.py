@@ -35,7 +35,7 @@ def test_predictions_go_to_the_standard_output_by_default(call, scratch, expecte
 @pytest.mark.slow
 def test_blocks_do_not_matter(call, scratch, expected, monkeypatch):
     for n_cells in (8, 8 * 33):
-        monkeypatch.setattr("takagi.cli._models._CELLS_PER_BLOCK", n_cells)
+        monkeypatch.setattr("takagi.workflow._models._CELLS_PER_BLOCK", n_cells)
         for options in ([], ["--keep", "all"]):
             code, out, _ = call("predict", "cars.takagi", "cars.csv", *options)
             assert code == 0
@@ -128,7 +128,7 @@ def test_json_tells_of_the_file_that_was_written(call, scratch):
         ("weight,power,fuel,sold\nheavy,2,a,true\n", "Column 'weight' was numbers in training, got 'heavy'"),
         ("weight,power,fuel,sold\n1,2,a,maybe\n", "Column 'sold' was true or false in training, got 'maybe'"),
         ("weight,power,fuel,sold\n1,inf,a,true\n", "Column 'power' contains infinity (first in row 0)"),
-        ("weight,power,fuel,sold\n1,2,a,true,5\n", "new.csv has lines of more cells than its first line"),
+        ("weight,power,fuel,sold\n1,2,a,true,5\n", "new.csv has 5 cells in line 2, but 4 columns"),
         ("", "new.csv is empty."),
     ],
 )  # fmt: skip
@@ -140,7 +140,7 @@ def test_new_data_that_do_not_fit_say_why(call, scratch, content, message, listi
 
 
 def test_an_error_far_down_says_where_and_leaves_the_old_output(call, scratch, monkeypatch, listing):
-    monkeypatch.setattr("takagi.cli._models._CELLS_PER_BLOCK", 8 * 50)
+    monkeypatch.setattr("takagi.workflow._models._CELLS_PER_BLOCK", 8 * 50)
     cars = make_cars().astype({"weight": object})
     cars.loc[120, "weight"] = "heavy"
     cars.to_csv("new.csv", index=False)

@@ -28,7 +28,10 @@ def test_json_has_the_scores(call, scratch):
 def test_target_may_have_another_name(call, scratch):
     make_cars().rename(columns={"price": "cost"}).to_csv("new.csv", index=False)
     code, _, err = call("report", "cars.takagi", "new.csv", "-o", "report.html")
-    assert (code, err) == (2, "Error: new.csv has no column 'price', the model's target; name it with --target.\n")
+    assert (code, err) == (
+        2,
+        "Error: new.csv has no column 'price', the model's target; name the column. See --target.\n",
+    )
     code, *_ = call("report", "cars.takagi", "new.csv", "-o", "report.html", "--target", "cost")
     assert code == 0
     code, _, err = call("report", "cars.takagi", "new.csv", "-o", "report.txt", "--target", "cost")

@@ -203,7 +203,7 @@ def test_a_file_that_vanishes_or_breaks_on_the_way_is_named(tmp_path):
 
 
 def test_text_among_the_numbers_of_a_text_file_is_named(tmp_path):
-    table = {"a": [*range(200_000), "oops"], "y": range(200_001)}
+    table = {"a": [*range(500_000), "oops"], "y": range(500_001)}
     source = open_source(write(tmp_path / "d", table, suffix="csv"), "y")
     with pytest.raises(DatasetError, match=r"part-0\.csv cannot be read: .*oops"):
         source.sample(10, np.random.default_rng(0))

@@ -2,9 +2,8 @@ import io
 
 import pytest
 
-from takagi.cli._console import Misuse
-from takagi.cli._text_table import set_names
-from takagi.tables._dialect import SPACES, find_dialect, find_encoding
+from takagi.tables import RequestError
+from takagi.tables._dialect import SPACES, find_dialect, find_encoding, set_names
 
 
 def encoding_of(content):
@@ -101,7 +100,7 @@ def test_names_may_be_given():
     dialect = dialect_of("1,2\n3,4\n")
     assert set_names(dialect, None, "cars.csv").first_row == ("x0", "x1")
     assert set_names(dialect, ["a", "b"], "cars.csv").first_row == ("a", "b")
-    with pytest.raises(Misuse, match="has 2 columns, but --names gives 1 name"):
+    with pytest.raises(RequestError, match="has 2 columns, but the number of given names is 1"):
         set_names(dialect, ["a"], "cars.csv")
 
 

@@ -95,18 +95,16 @@ def test_another_encoding_is_found_out_with_a_warning(tmp_path):
     ("source", "message"),
     [
         ("parquet/part-9.parquet", r"no file .*part-9\.parquet\. Did you mean .*part-\d\.parquet\?"),
-        ("parquet/*.csv", r"No file matches '.*\*\.csv'"),
+        ("parquet/*.csv", r"no file matches '.*\*\.csv'"),
         ("empty", r"folder .*empty has no file that ends in \.parquet"),
         ([], "empty sequence"),
         (["parquet/part-0.parquet", "parquet"], r"part-0\.parquet is given 2 times"),
-        ("spaces.csv", r"spaces\.csv has spaces between its cells"),
         ("nothing.csv", r"nothing\.csv is empty"),
         (["parquet/part-0.parquet", "csv/part-0.csv"], "2 files: some are Parquet and some are text"),
     ],
 )
 def test_what_is_not_there_is_named(folder, monkeypatch, source, message):
     (folder / "empty").mkdir()
-    (folder / "spaces.csv").write_text("a b y\n1 2 3\n4 5 6\n")
     (folder / "nothing.csv").write_text("")
     monkeypatch.chdir(folder)
     with pytest.raises(DatasetError, match=message):

@@ -15,8 +15,23 @@ import typer
 
 from takagi.cli import _data, _demo, _experiment, _explain, _export, _fit, _plot, _predict, _report, _rules, _simplify
 from takagi.cli._console import Misuse, notes, print_error, print_note, set_output
+from takagi.tables import DatasetError, HeaderWarning, RequestError, SheetWarning
 
 _INTERRUPTED = 130  # what a shell makes of Ctrl-C
+
+_OPTIONS = {
+    "names": "--names",
+    "no_header": "--no-header",
+    "sheet": "--sheet",
+    "drop": "--drop",
+    "target": "--target",
+    "committee": "--committee",
+    "row": "--row",
+}  # which set what an error is about
+_HINTS: dict[type[Warning], str] = {
+    HeaderWarning: "If its first line is data, pass --no-header or --names.",
+    SheetWarning: "See --sheet.",
+}
 
 MAKE, READ, PAPER = "Make and use a model", "Read a model", "The paper"
 COMMANDS: list[tuple[str, Callable, str, str]] = [
@@ -75,7 +90,7 @@ def _tell(error: Exception) -> int:
         return 1
     for one in error.exceptions if isinstance(error, ExceptionGroup) else [error]:
         print_error(describe_error(one))
-    return 2 if isinstance(error, Misuse) else 1
+    return 2 if isinstance(error, Misuse | RequestError) else 1
 
 
 def _forget_output() -> None:
@@ -94,7 +109,8 @@ def describe_error(error: Exception) -> str:
         return f"{error.strerror}{f': {os.fspath(error.filename)}' if error.filename else ''}"
     if isinstance(error, MemoryError):
         return "there is not enough memory. Take fewer rows or columns."
-    return str(error) or type(error).__name__
+    option = _OPTIONS.get(error.about, "") if isinstance(error, DatasetError) else ""
+    return (str(error) or type(error).__name__) + (f" See {option}." if option else "")
 
 
 @contextmanager
@@ -102,7 +118,8 @@ def _show_remarks(debug: bool) -> Iterator[None]:
     """Show the library's warnings and log messages as remarks; those for developers only with ``--debug``."""
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        print_note(str(message))
+        hint = _HINTS.get(category, "")
+        print_note(f"{message} {hint}".rstrip())
 
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:

@@ -6,7 +6,6 @@ Results go to the standard output; remarks, progress and errors go to the standa
 import json
 import math
 import os
-import re
 import sys
 import unicodedata
 from collections.abc import Sequence
@@ -87,11 +86,6 @@ def cell(text: str, longest: int = 40, style: str = "") -> Text:
     return Text(line, style=style)
 
 
-def quote(name: str) -> str:
-    """Return a name for a message, in quotation marks and on one line."""
-    return f"'{remove_controls(shorten(name))}'"
-
-
 def make_table(*headings: str, title: str | None = None) -> Table:
     """Return an empty table; a heading that starts with ">" is of a column of numbers."""
     table = Table(box=None, header_style="bold", pad_edge=False, title=title, title_justify="left")
@@ -99,17 +93,6 @@ def make_table(*headings: str, title: str | None = None) -> Table:
         is_number = heading.startswith(">")
         table.add_column(heading.removeprefix(">"), justify="right" if is_number else "left", overflow="fold")
     return table
-
-
-def write_number(value: float) -> str:
-    """Write a number for a table, with a power of ten only where it is very large or small.
-
-    >>> write_number(11488.0), write_number(1234567.8), write_number(0.123456789), write_number(-0.0)
-    ('11488', '1,234,568', '0.12346', '0')
-    """
-    if 1e5 <= abs(value) < 1e12:
-        return f"{value:,.0f}"
-    return f"{value:.5g}" if value else "0"
 
 
 def write_errors(values: Sequence[float]) -> list[str]:
@@ -123,12 +106,3 @@ def write_errors(values: Sequence[float]) -> list[str]:
         return [f"{value:.4g}" for value in values]
     decimals = max(0, 3 - math.floor(math.log10(largest)))
     return [f"{value:.{decimals}f}" for value in values]
-
-
-def count(number: int, noun: str) -> str:
-    """Return a number and its noun.
-
-    >>> count(1, "row"), count(1200, "row")
-    ('1 row', '1,200 rows')
-    """
-    return f"{number:,} {noun if number == 1 else re.sub('y$', 'ie', noun) + 's'}"

@@ -8,15 +8,21 @@ import typer
 from sklearn.datasets import load_wine
 
 from takagi._files import replace_when_whole
-from takagi.cli._columns import understand
 from takagi.cli._console import Misuse, print_json, print_text, set_output
 from takagi.cli._files import check_output
 from takagi.cli._options import AsJson, Force, Quiet
-from takagi.cli._scores import score_settings
-from takagi.cli._training import Settings, split_off, train_model
-from takagi.cli._training_table import TrainingTable
+from takagi.cli._progress import Watch
+from takagi.cli._tables import show_scores
 from takagi.inspection import export_text, rule_table
 from takagi.persistence import save
+from takagi.workflow import (
+    ModelSettings,
+    TrainingTable,
+    score_settings,
+    split_off,
+    summarize_columns,
+    train_model,
+)
 
 _TARGET = "color_intensity"
 _COLUMNS = ["alcohol", "hue", "flavanoids", "proline", "cultivar"]
@@ -42,11 +48,13 @@ def demo(
     files = _check_folder(output, force)
     frame = load_wine(as_frame=True).frame
     X = frame.assign(cultivar=frame["target"].map({0: "first", 1: "second", 2: "third"}))[_COLUMNS]
-    data = TrainingTable(X, frame[_TARGET], understand(X), 0, len(X))
-    settings = Settings(n_rules=rules)
+    data = TrainingTable(X, frame[_TARGET], summarize_columns(X), 0, len(X))
+    settings = ModelSettings(n_rules=rules)
     print_text(f"{len(X)} wines: {_TARGET} from {', '.join(_COLUMNS)}\n")
-    scores = score_settings(data, *split_off(len(X), 0.2, 0), settings)
-    model = train_model(X, data.y, settings, f"Training on all {len(X)} rows")
+    with Watch() as watch:
+        scores = score_settings(data, *split_off(len(X), 0.2, 0), settings, watch)
+        show_scores(scores, round(0.2 * len(X)))
+        model = train_model(X, data.y, settings, watch, f"Training on all {len(X)} rows")
     print_text(f"\n{export_text(model)}")
     if files:
         with replace_when_whole(files[0]) as temporary:

@@ -5,11 +5,12 @@ from typing import Annotated, Any
 
 import typer
 
-from takagi.cli._console import Misuse, count, print_json, print_text, set_output
-from takagi.cli._models import ModelOnDisk
+from takagi.cli._console import print_json, print_text, set_output
+from takagi.cli._files import check_input
 from takagi.cli._options import AsJson, ModelFile, Names, NoHeader, QuietResult, Sheet, TableFile
-from takagi.cli._tables import Layout, TableOnDisk, open_table
+from takagi.cli._tables import make_layout, open_input
 from takagi.inspection import LocalExplanation, explain_local
+from takagi.workflow import LoadedModel
 
 
 def explain(
@@ -27,32 +28,14 @@ def explain(
 ) -> None:
     """Explain predictions: what each column adds to the average row's, and which rules fire."""
     set_output(quiet=quiet)
-    loaded = ModelOnDisk(model)
-    source = open_table(table, Layout(no_header, names, sheet))
-    found = find_rows(loaded, source, row or [0])
+    loaded = LoadedModel(check_input(model))
+    source = open_input(table, make_layout(no_header, names, sheet))
+    found = loaded.find_rows(source, row or [0])
     explained = [replace(explain_local(loaded.model, X), row_numbers=(number,)) for number, X in found.items()]
     if as_json:
         print_json([_to_dict(one, output) for one in explained for output in one.output_names])
     else:
         print_text("\n\n".join(map(str, explained)))
-
-
-def find_rows(model: ModelOnDisk, source: TableOnDisk, wanted: list[int]) -> dict[int, Any]:
-    """Return rows of a table by their numbers, each as a table of one row; no more is read than needed."""
-    found: dict[int, Any] = {}
-    n_read = 0
-    for _, block in model.blocks(source):
-        inside = [number for number in wanted if n_read <= number < n_read + len(block)]
-        found |= {number: block[number - n_read : number - n_read + 1] for number in inside}
-        n_read += len(block)
-        if len(found) == len(set(wanted)):
-            return {number: found[number] for number in wanted}
-    if not n_read:
-        raise ValueError(f"{source.label} has names but no rows.")
-    raise Misuse(
-        f"{source.label} has {count(n_read, 'row')}, 0 to {n_read - 1}, but --row asks for "
-        f"{', '.join(str(number) for number in wanted if number not in found)}."
-    )
 
 
 def _to_dict(explanation: LocalExplanation, output: str) -> dict[str, Any]:

@@ -1,18 +1,19 @@
 """``takagi fit``: from a table to a model file."""
 
 import shlex
+from collections.abc import Callable
 from dataclasses import asdict
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from sklearn.pipeline import Pipeline
 
-from takagi._typing import IntArray
+from takagi._text import count
 from takagi.cli._console import (
     Misuse,
     console,
-    count,
     make_table,
     print_json,
     print_note,
@@ -20,18 +21,42 @@ from takagi.cli._console import (
     set_output,
     write_errors,
 )
-from takagi.cli._dataset import Dataset, DatasetOnDisk, is_dataset, name_one, read_sample, train_on_dataset
-from takagi.cli._files import check_output
+from takagi.cli._files import STANDARD, check_output
 from takagi.cli._options import AsJson, Force, Names, NoHeader, Quiet, Sheet, TableFiles
-from takagi.cli._scores import count_rules, describe_rules, score_model, score_settings
-from takagi.cli._tables import Layout, open_table
-from takagi.cli._training import Candidate, Settings, choose_settings, list_candidates, search, split_off, train_model
-from takagi.cli._training_table import TrainingTable, read_training_table, show_table
+from takagi.cli._progress import Watch
+from takagi.cli._tables import make_layout, open_input, show_scores, show_training_table
 from takagi.inspection import export_text, rule_table
 from takagi.persistence import save
 from takagi.tables import DatasetError
+from takagi.workflow import (
+    Candidate,
+    RowsInParts,
+    TableParts,
+    TrainingTable,
+    choose_settings,
+    comes_in_parts,
+    count_all_rules,
+    describe_size,
+    list_candidates,
+    read_sample,
+    read_training_table,
+    score_model,
+    score_settings,
+    search_settings,
+    split_off,
+    train_in_parts,
+    train_model,
+)
 
 _MOST_RULES = 32  # that are printed
+
+
+class Recipe(Enum):
+    """How rules are learned."""
+
+    auto = "auto"
+    accurate = "accurate"
+    droprule = "droprule"
 
 
 def parse_rules(text: str) -> int | str:
@@ -50,9 +75,13 @@ def fit(
     rules: Annotated[
         str | None,
         typer.Option(
-            metavar="N", show_default="16", help="Number of rules; auto for the smallest error.", parser=parse_rules
+            metavar="N", show_default="auto", help="Number of rules; auto grows with the rows.", parser=parse_rules
         ),
     ] = None,
+    recipe: Annotated[
+        Recipe,
+        typer.Option(help="How rules are learned: accurate for the smallest error, droprule for rules to be read."),
+    ] = Recipe.auto,
     committee: Annotated[
         bool,
         typer.Option("--committee", help="Eight models and a memory: the smallest error, but many rules."),
@@ -80,7 +109,7 @@ def fit(
 ) -> None:
     """Train a model on a table, score it on rows held out, print its rules and write it to a file.
 
-    Columns may hold numbers, text, categories, true and false, and holes. The score is that of a model trained without
+    Columns may hold numbers, text, categories, true and false, and missing values. The score is that of a model trained without
     the rows held out; the model that is written is then trained on all rows with the same settings.
 
     Several files, a folder, a pattern such as 'part-*.parquet', or a file of a gigabyte or more need not fit into
@@ -90,24 +119,29 @@ def fit(
     output = check_output(output, force, inputs=table)
     if committee and tune:
         raise Misuse("--committee and --tune do not go together; leave one of them out.")
-    dataset, data = _read(table, Layout(no_header, names, sheet), target, drop or [], seed)
-    training, test = split_off(len(data.y), test_fraction, seed)
-    settings, candidates = choose_settings(rules, iterations, seed, committee), []
-    if tune:
-        candidates = search(*data.take(training), list_candidates(rules, iterations, seed), seed)
-        settings = candidates[0].settings
-        _show_candidates(candidates)
-    if dataset is not None:
-        if committee:
-            raise Misuse("--committee trains in memory, and this table has too many rows for that; leave it out.")
-        model = _train_in_parts(dataset, data, test, settings, output)
-        scores = score_model(model, data, training, test)
-    else:
-        scores = score_settings(data, training, test, settings)
-        model = train_model(data.X, data.y, settings, f"Training {settings.words} on all {len(data.y):,} rows")
+    layout = make_layout(no_header, names, sheet)
+    source = TableParts.open(table, layout) if _has_parts(table) else open_input(table[0], layout)
+    with Watch() as watch:
+        parts, data = _read(source, target, drop or [], seed, watch)
+        show_training_table(source, data)
+        training, test = split_off(len(data.y), test_fraction, seed)
+        settings, candidates = choose_settings(rules, iterations, seed, recipe=recipe.value, committee=committee), []
+        if tune:
+            candidates = search_settings(*data.take(training), list_candidates(rules, iterations, seed, recipe=recipe.value), seed, watch)
+            settings = candidates[0].settings
+            _show_candidates(candidates)
+        if parts is not None:
+            model = _keep_best(output, lambda: train_in_parts(parts, data, test, settings, watch))
+            scores = score_model(model, data, training, test)
+            show_scores(scores, len(test))
+        else:
+            scores = score_settings(data, training, test, settings, watch)
+            show_scores(scores, len(test))
+            task = f"Training {settings.words} on all {len(data.y):,} rows"
+            model = train_model(data.X, data.y, settings, watch, task)
     _print_rules(model, output)
     save(model, output)
-    _say_next(output, name_one(table), has_report=not committee)
+    _say_next(output, getattr(source, "first", table[0]), has_report=not committee)
     if as_json:
         print_json(
             {
@@ -121,27 +155,24 @@ def fit(
         )
 
 
+def _has_parts(table: list[str]) -> bool:
+    return table != [STANDARD] and comes_in_parts(table)
+
+
 def _read(
-    table: list[str], layout: Layout, target: str, drop: list[str], seed: int
-) -> tuple[Dataset | None, TrainingTable]:
-    """Read a table, or a sample of a dataset that has more rows than that, and show what was understood of it."""
-    if is_dataset(table):
-        parts = DatasetOnDisk.open(table, layout)
-        dataset, data = read_sample(parts, target, drop, seed)
-        show_table(parts, data)
-        return dataset if data.is_sample else None, data
-    source = open_table(table[0], layout)
-    data = read_training_table(source, target, drop)
-    show_table(source, data)
-    return None, data
+    source: Any, target: str, drop: list[str], seed: int, watch: Watch
+) -> tuple[RowsInParts | None, TrainingTable]:
+    """Read a table, or a sample of one in parts that has more rows than that."""
+    if not isinstance(source, TableParts):
+        return None, read_training_table(source, target, drop)
+    parts, data = read_sample(source, target, drop, seed, watch)
+    return parts if data.is_sample else None, data
 
 
-def _train_in_parts(
-    dataset: Dataset, data: TrainingTable, test: IntArray, settings: Settings, output: Path
-) -> Pipeline:
+def _keep_best(output: Path, train: Callable[[], Pipeline]) -> Pipeline:
     """Return a trained model; if training ends early, which may be after hours, the best rules so far are written."""
     try:
-        model = train_on_dataset(dataset, data, test, settings)
+        model = train()
     except DatasetError as error:
         if error.model is not None:
             save(error.model, output)
@@ -156,10 +187,10 @@ def _train_in_parts(
 
 def _print_rules(model: Pipeline, output: Path) -> None:
     """Print the rules, or how to, where they are more than a person reads."""
-    if count_rules(model) <= _MOST_RULES:
+    if count_all_rules(model) <= _MOST_RULES:
         print_text(f"\n{export_text(model)}\n")
         return
-    print_text(f"\n{describe_rules(model)}; to print them: takagi rules {shlex.quote(str(output))}")
+    print_text(f"\n{describe_size(model)}; to print them: takagi rules {shlex.quote(str(output))}")
     memory = getattr(model[-1], "memory_", None)
     print_text("" if memory is None else f"The model holds {count(len(memory.rows), 'row')} of the table.\n")
 
@@ -176,11 +207,11 @@ def _summarize_table(data: TrainingTable) -> dict[str, Any]:
 def _show_candidates(candidates: list[Candidate]) -> None:
     """Print the table of a search, the best first."""
     heading = f">RMSE, mean of {len(candidates[0].errors)} folds"
-    table = make_table(">Rules", ">Chance to keep a rule", ">Iterations", heading, ">Spread")
+    table = make_table("Recipe", ">Rules", ">Chance to keep a rule", ">Iterations", heading, ">Spread")
     errors = write_errors([number for candidate in candidates for number in (candidate.rmse, candidate.deviation)])
     for place, candidate in enumerate(candidates):
         settings = candidate.settings
-        cells = (f"{settings.n_rules}", f"{settings.keep_prob}", f"{settings.max_iter:,}")
+        cells = (settings.recipe, f"{settings.n_rules}", f"{settings.keep_prob}", f"{settings.max_iter:,}")
         table.add_row(*cells, *errors[2 * place : 2 * place + 2], style="bold" if place == 0 else "")
     console.print(table)
     print_text("")

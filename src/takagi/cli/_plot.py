@@ -12,11 +12,10 @@ from takagi import inspection
 from takagi._files import replace_when_whole
 from takagi._messages import unknown_name
 from takagi.cli._console import Misuse, print_json, print_text, set_output
-from takagi.cli._explain import find_rows
-from takagi.cli._files import check_output
-from takagi.cli._models import ModelOnDisk
+from takagi.cli._files import check_input, check_output
 from takagi.cli._options import AsJson, Force, MaybeTableFile, ModelFile, Names, NoHeader, Quiet, Sheet
-from takagi.cli._tables import Layout, open_table
+from takagi.cli._tables import make_layout, open_input
+from takagi.workflow import LoadedModel
 
 _SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -74,11 +73,11 @@ def plot(
     set_output(quiet=quiet, silent=quiet or as_json)
     _check_wish(kind, table, feature, row)
     path = check_output(output, force, _SUFFIXES, [model, *([] if table is None else [table])])
-    loaded = ModelOnDisk(model)
+    loaded = LoadedModel(check_input(model))
     X = None
     if table is not None:
-        source = open_table(table, Layout(no_header, names, sheet))
-        X = find_rows(loaded, source, [row or 0])[row or 0] if kind == "waterfall" else loaded.read(source)
+        source = open_input(table, make_layout(no_header, names, sheet))
+        X = loaded.find_rows(source, [row or 0])[row or 0] if kind == "waterfall" else loaded.read(source)
     _check_features(loaded, feature or [])
     os.environ.setdefault("MPLBACKEND", "agg")  # draws to files, whatever the screen
     display = KINDS[kind](Wish(loaded.model, X, feature or []))
@@ -89,7 +88,7 @@ def plot(
         print_json({"output": str(path), "kind": kind})
 
 
-def _check_features(model: ModelOnDisk, features: list[str]) -> None:
+def _check_features(model: LoadedModel, features: list[str]) -> None:
     """Raise `Misuse` for a column that the model does not have; projections are not columns, but may be drawn."""
     if model.opened.rules.antecedent_projection is None:
         try:

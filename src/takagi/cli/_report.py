@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from takagi.cli._console import print_json, print_note, print_text, set_output
-from takagi.cli._files import check_output
-from takagi.cli._models import ModelOnDisk
+from takagi.cli._files import check_input, check_output
 from takagi.cli._options import AsJson, Force, ModelFile, Names, NoHeader, Quiet, Sheet, TableFile, Target
-from takagi.cli._tables import Layout, open_table
+from takagi.cli._tables import make_layout, open_input, read_labeled
+from takagi.workflow import LoadedModel
 
 
 def report(
@@ -35,12 +35,12 @@ def report(
 
     set_output(quiet=quiet, silent=quiet or as_json)
     path = check_output(output, force, (".html", ".htm"), [model, table])
-    loaded = ModelOnDisk(model)
-    X, y = loaded.read_with_target(open_table(table, Layout(no_header, names, sheet)), target)
-    page = ModelReport(loaded.model, X, y, title=title)
+    loaded = LoadedModel(check_input(model))
+    rows = read_labeled(loaded, open_input(table, make_layout(no_header, names, sheet)), target)
+    page = ModelReport(loaded.model, rows.X, rows.y, title=title)
     page.write_html(path)
     print_text(f"Wrote {path} ({path.stat().st_size / 1000:,.0f} kB)")
     if as_json:
-        print_json({"output": str(path), "n_rows": len(y), "scores": page.to_dict()["scores"]})
+        print_json({"output": str(path), "n_rows": len(rows.y), "scores": page.to_dict()["scores"]})
     if open_page and not webbrowser.open(path.resolve().as_uri()):
         print_note(f"there is no browser to show {path} with.")

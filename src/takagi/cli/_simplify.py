@@ -5,15 +5,16 @@ from typing import Annotated, Any
 
 import typer
 
-from takagi.cli._console import count, print_json, print_text, set_output
-from takagi.cli._files import check_output
-from takagi.cli._models import ModelOnDisk
+from takagi._text import count
+from takagi.cli._console import print_json, print_text, set_output
+from takagi.cli._files import check_input, check_output
 from takagi.cli._options import AsJson, Force, ModelFile, Names, NoHeader, Quiet, Sheet, TableFile, Target
 from takagi.cli._progress import Watch
-from takagi.cli._tables import Layout, open_table
+from takagi.cli._tables import make_layout, open_input, read_labeled
 from takagi.inspection import export_text, rule_table
 from takagi.persistence import save
 from takagi.simplification import simplify
+from takagi.workflow import Event, LoadedModel
 
 
 def simplify_model(
@@ -44,10 +45,12 @@ def simplify_model(
     """
     set_output(quiet=quiet, silent=quiet or as_json)
     path = check_output(output, force, inputs=[table])
-    loaded = ModelOnDisk(model)
-    X, y = loaded.read_with_target(open_table(table, Layout(no_header, names, sheet)), target)
-    with Watch(f"Simplifying {count(loaded.opened.rules.n_rules, 'rule')}", None, "steps"):
-        result = simplify(loaded.model, X, y, max_loss=max_loss, max_rules=max_rules, max_conditions=max_conditions)
+    loaded = LoadedModel(check_input(model))
+    rows = read_labeled(loaded, open_input(table, make_layout(no_header, names, sheet)), target)
+    limits: dict[str, Any] = {"max_loss": max_loss, "max_rules": max_rules, "max_conditions": max_conditions}
+    with Watch() as watch:
+        watch(Event(f"Simplifying {count(loaded.opened.rules.n_rules, 'rule')}", 0, None, "steps"))
+        result = simplify(loaded.model, rows.X, rows.y, **limits)
     print_text(f"{export_text(result.model)}\n")
     before, after = result.curve[0], result.point
     print_text(f"{_measure(before)} became {_measure(after)} (RMSE {100 * result.loss:+.1f} %)")

@@ -3,12 +3,9 @@
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import RidgeCV
-from sklearn.metrics import r2_score, root_mean_squared_error
 from sklearn.model_selection import KFold, cross_val_predict
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
 
+from takagi._scoring import make_ridge, score_predictions
 from takagi._typing import FloatArray
 from takagi._wording import name_outputs
 from takagi.profile import spread_rows
@@ -28,10 +25,10 @@ def score_outputs(
     scores = []
     for k, name in enumerate(name_outputs(rules)):
         actual = target[:, k]
-        rivals = [score("These rules", actual, prediction[:, k])]
+        rivals = [score_predictions("These rules", actual, prediction[:, k])]
         if ridge is not None:
-            rivals.append(score("Ridge regression", ridge_target[:, k], ridge[:, k]))
-        rivals.append(score("The mean", actual, np.full(len(actual), actual.mean())))
+            rivals.append(score_predictions("Ridge regression", ridge_target[:, k], ridge[:, k]))
+        rivals.append(score_predictions("The mean", actual, np.full(len(actual), actual.mean())))
         scores.append({"output": name, "scores": rivals})
     return scores
 
@@ -51,23 +48,6 @@ def _find_peak(values: FloatArray) -> FloatArray:
     """Return the largest modulus of each column, 1 if it is 0; what is divided by it can be squared."""
     peak = np.abs(values).max(axis=0)
     return np.where(peak > 0, peak, 1.0)
-
-
-def make_ridge() -> Pipeline:
-    """Return ridge regression on standardized inputs, its penalty chosen by leave-one-out cross-validation."""
-    return make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 4, 15)))
-
-
-def score(who: str, actual: FloatArray, predicted: FloatArray) -> dict[str, Any]:
-    """Return RMSE and R2 (None for a constant target) of predictions, without overflow of large numbers."""
-    has_spread = len(actual) > 1 and np.ptp(actual) > 0
-    peak = max(np.abs(actual).max(), np.abs(predicted).max()) or 1.0
-    actual, predicted = actual / peak, predicted / peak
-    return {
-        "who": who,
-        "rmse": float(peak * root_mean_squared_error(actual, predicted)),
-        "r2": float(r2_score(actual, predicted)) if has_spread else None,
-    }
 
 
 def find_residuals(target: FloatArray, prediction: FloatArray) -> list[dict[str, Any]]:

@@ -7,9 +7,11 @@ from files through pyarrow or from Dask collections: it gives a uniform sample o
 from takagi.tables._arrow import ArrowSource
 from takagi.tables._dask import DaskSource
 from takagi.tables._encoder import MISSING, Column, TableEncoder
+from takagi.tables._errors import DatasetError, HeaderWarning, RequestError, SheetWarning
+from takagi.tables._files import NamedTable, OpenTable, TableLayout, find_columns, open_table
 from takagi.tables._open import open_source
 from takagi.tables._shuffle import shuffle_rows
-from takagi.tables._source import Block, DatasetError, Roles, Sample, Source
+from takagi.tables._source import Block, Roles, Sample, Source
 
 __all__ = [
     "MISSING",
@@ -18,10 +20,18 @@ __all__ = [
     "Column",
     "DaskSource",
     "DatasetError",
+    "HeaderWarning",
+    "NamedTable",
+    "OpenTable",
+    "RequestError",
     "Roles",
     "Sample",
+    "SheetWarning",
     "Source",
     "TableEncoder",
+    "TableLayout",
+    "find_columns",
     "open_source",
+    "open_table",
     "shuffle_rows",
 ]

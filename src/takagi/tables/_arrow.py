@@ -8,8 +8,11 @@ import numpy as np
 
 from takagi._messages import need_extra
 from takagi._typing import FloatArray
-from takagi.tables._schema import check_files, check_target, check_weight, list_fragments, widen
-from takagi.tables._source import Block, DatasetError, Roles, Sample, assign_roles, refuse_empty
+from takagi.tables._errors import DatasetError
+from takagi.tables._frames import encode_text, to_frame
+from takagi.tables._schema import check_files, check_target, check_weight, find_constants, list_fragments, widen_text
+from takagi.tables._source import Block, Roles, Sample, assign_roles, refuse_empty
+from takagi.tables._text import TextTable, find_word, parse_numbers
 
 _CELLS_PER_BATCH = 2**19
 _OPEN_PIECES = 4  # that are read by turns
@@ -63,7 +66,7 @@ class ArrowSource:
             check_target(schema.field(name).type, name)
         if roles.weight is not None:
             check_weight(schema.field(roles.weight).type, roles.weight)
-        return cls(dataset, widen(dataset, schema), roles, label)
+        return cls(dataset, widen_text(dataset, schema), roles, label)
 
     # -- the sample ----------------------------------------------------------------------------------------------------
 
@@ -107,15 +110,15 @@ class ArrowSource:
             if table is None:
                 del is_open[place]
             elif len(complete := self._drop_missing(table)):
-                yield self._make_block(_encode_text(complete), piece.path)
+                yield self._make_block(encode_text(complete), piece.path)
 
     def _read(self, piece: Piece) -> Iterator[Any]:
         """Yield the tables of a piece, or raise an error that names the file."""
         arrow = need_extra("pyarrow", "parquet")
         try:
-            for batch in self._read_batches(piece):
-                if len(batch):
-                    yield self._spell_out(arrow.Table.from_batches([batch]).select(self.roles.columns))
+            for table in self._read_batches(piece):
+                if len(table):
+                    yield self._spell_out(table.select(self.roles.columns))
         except FileNotFoundError as error:
             raise DatasetError(f"{piece.path} was there at first and is gone now.") from error
         except (OSError, arrow.ArrowException, IndexError) as error:
@@ -129,22 +132,42 @@ class ArrowSource:
         return table
 
     def _read_batches(self, piece: Piece) -> Iterator[Any]:
-        if piece.group is None:
-            yield from piece.fragment.to_batches(
-                schema=self.schema,
-                columns=self.roles.columns,
-                batch_size=self.batch_rows,
-                batch_readahead=1,
-                fragment_readahead=1,
-            )
-            return
-        constants = need_extra("pyarrow.dataset", "parquet").get_partition_keys(piece.fragment.partition_expression)
+        constants = find_constants(piece.fragment)
         wanted = [name for name in self.roles.columns if name not in constants]
-        parquet = need_extra("pyarrow.parquet", "parquet")
-        with piece.fragment.open() as stream:  # in pages, where a scanner would hold the group whole
-            file = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=_BUFFER_BYTES)
-            for batch in file.iter_batches(self.batch_rows, row_groups=[piece.group], columns=wanted):
-                yield _add_constants(batch, {name: constants[name] for name in self.roles.columns if name in constants})
+        for table in self._read_wanted(piece, wanted):
+            yield _add_constants(table, {name: constants[name] for name in self.roles.columns if name in constants})
+
+    def _read_wanted(self, piece: Piece, wanted: list[str]) -> Iterator[Any]:
+        """Yield tables of the columns that a file has."""
+        arrow, n_rows = need_extra("pyarrow", "parquet"), self.batch_rows
+        if isinstance(piece.fragment, TextTable):
+            for table in piece.fragment.cells(wanted):
+                parsed = self._parse(table, piece.fragment)
+                yield from (parsed.slice(start, n_rows) for start in range(0, len(parsed), n_rows))
+        elif piece.group is None:
+            options = {"batch_size": n_rows, "batch_readahead": 1, "fragment_readahead": 1}
+            for batch in piece.fragment.to_batches(schema=self.schema, columns=wanted, **options):
+                yield arrow.Table.from_batches([batch])
+        else:
+            parquet = need_extra("pyarrow.parquet", "parquet")
+            with piece.fragment.open() as stream:  # in pages, where a scanner would hold the group whole
+                file = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=_BUFFER_BYTES)
+                for batch in file.iter_batches(n_rows, row_groups=[piece.group], columns=wanted):
+                    yield arrow.Table.from_batches([batch])
+
+    def _parse(self, table: Any, file: TextTable) -> Any:
+        """Return a table of text with numbers in the columns that began as numbers."""
+        for k, name in enumerate(table.column_names):
+            if str(self.schema.field(name).type) == "double":
+                numbers = parse_numbers(table.column(k), file.dialect.decimal)
+                if numbers is None:
+                    word = find_word(table.column(k), file.dialect.decimal)
+                    raise DatasetError(
+                        f"{file.label} cannot be read: column {name!r} begins with numbers, but further down holds "
+                        f"{word!r}. Correct it, leave the cell empty, or leave the column out."
+                    )
+                table = table.set_column(k, name, numbers)
+        return table
 
     # -- rows ----------------------------------------------------------------------------------------------------------
 
@@ -170,12 +193,12 @@ class ArrowSource:
             weight = _to_numbers(table[self.roles.weight])
             if not (np.isfinite(weight) & (weight >= 0)).all():
                 raise DatasetError(f"{origin}: weights in {self.roles.weight!r} must be finite and not negative.")
-        frame = table.select(list(self.roles.features)).to_pandas(types_mapper=_map_type, ignore_metadata=True)
+        frame = to_frame(table.select(list(self.roles.features)))
         return Block(frame, targets, weight, origin)
 
 
 def _split(fragment: Any, label: str) -> list[Piece]:
-    path = getattr(fragment, "path", label)
+    path = str(getattr(fragment, "path", label))
     if not hasattr(fragment, "row_groups"):
         return [Piece(fragment, path)]
     try:
@@ -184,12 +207,12 @@ def _split(fragment: Any, label: str) -> list[Piece]:
         raise DatasetError(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
 
 
-def _add_constants(batch: Any, constants: dict[str, Any]) -> Any:
-    """Return a batch with columns that are told by the name of the file's folder."""
+def _add_constants(table: Any, constants: dict[str, Any]) -> Any:
+    """Return a table with columns that are told by the name of the file's folder."""
     arrow = need_extra("pyarrow", "parquet")
     for name, value in constants.items():
-        batch = batch.append_column(name, arrow.repeat(arrow.scalar(value), len(batch)))
-    return batch
+        table = table.append_column(name, arrow.repeat(arrow.scalar(value), len(table)))
+    return table
 
 
 def _keep_lowest(arrow: Any, tables: list[Any], keys: FloatArray, n_rows: int) -> tuple[list[Any], FloatArray]:
@@ -200,19 +223,3 @@ def _keep_lowest(arrow: Any, tables: list[Any], keys: FloatArray, n_rows: int) -
 
 def _to_numbers(column: Any) -> FloatArray:
     return column.cast("float64").to_numpy().astype(float)
-
-
-def _encode_text(table: Any) -> Any:
-    """Return a table whose text is written once a word, which an encoder reads much faster."""
-    for k, field in enumerate(table.schema):
-        if str(field.type) in ("string", "large_string", "string_view"):
-            table = table.set_column(k, field.name, table.column(k).dictionary_encode())
-    return table
-
-
-def _map_type(kind: Any) -> Any:
-    """Return the type of a pandas column where pandas' own would be objects."""
-    types = need_extra("pyarrow.types", "parquet")
-    if types.is_dictionary(kind) or types.is_integer(kind) or types.is_floating(kind):
-        return None
-    return need_extra("pandas", "parquet").ArrowDtype(kind)

@@ -9,7 +9,8 @@ import numpy as np
 from takagi._dask import is_dask
 from takagi._messages import need_extra
 from takagi._typing import FloatArray
-from takagi.tables._source import Block, DatasetError, Roles, Sample, refuse_empty
+from takagi.tables._errors import DatasetError
+from takagi.tables._source import Block, Roles, Sample, refuse_empty
 
 _AT_ONCE = 64  # partitions that are counted or sampled in one go
 

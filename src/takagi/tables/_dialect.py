@@ -8,7 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from takagi.tables._errors import RequestError
+
 HEAD_BYTES = 2**20  # what the delimiter is found out from
+LARGE_BYTES = 10**9  # of a single file, from which on it is not read whole
 SPACES = r"\s+"
 WORDS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", SPACES: "space"}
 
@@ -45,6 +48,8 @@ class Dialect:
         The cells of the first line.
     has_names : bool
         Whether the first line holds names; found by the reader's wish, not guessed.
+    n_blank : int
+        How many empty lines come before the first line.
     """
 
     encoding: str
@@ -52,6 +57,7 @@ class Dialect:
     decimal: str
     first_row: tuple[str, ...]
     has_names: bool = True
+    n_blank: int = 0
 
     @property
     def looks_like_data(self) -> bool:
@@ -64,17 +70,21 @@ class Dialect:
         return f"{WORDS[self.delimiter]}-separated{comma}, {label}"
 
 
-def read_dialects(paths: Sequence[Path]) -> tuple[Dialect, str]:
-    """Return how all of some text files are read, by their first megabytes, and a remark on their encoding.
+def read_dialects(paths: Sequence[Path]) -> tuple[list[Dialect], str]:
+    """Return how each of some text files is read, and a remark on their encoding.
+
+    Of a single file all lines tell the encoding, unless it is very large; of several files their beginnings do.
 
     Raises
     ------
     ValueError
         If they are not written alike.
     """
-    first, remark, is_plain = _read_dialect(paths[0])
+    first, remark, is_plain = _read_dialect(paths[0], reads_all=len(paths) == 1)
+    rows = [first]
     for path in paths[1:]:
         other, other_remark, is_other_plain = _read_dialect(path)
+        rows.append(other)
         goes_with = is_plain or is_other_plain or _strip_mark(other.encoding) == _strip_mark(first.encoding)
         if other.delimiter != first.delimiter or not goes_with:
             raise ValueError(f"{paths[0]} is {first}, but {path} is {other}. Save all files alike.")
@@ -82,20 +92,31 @@ def read_dialects(paths: Sequence[Path]) -> tuple[Dialect, str]:
             first, remark, is_plain = replace(first, encoding=other.encoding), other_remark, False
         if other.decimal == ",":
             first = replace(first, decimal=",")
-    return first, remark
+    return [replace(first, first_row=row.first_row, n_blank=row.n_blank) for row in rows], remark
 
 
-def _read_dialect(path: Path) -> tuple[Dialect, str, bool]:
+def _read_dialect(path: Path, reads_all: bool = False) -> tuple[Dialect, str, bool]:
     """Return the dialect of a file, a remark, and whether it is nothing but ASCII, the same in most encodings."""
     with path.open("rb") as stream:
         head = stream.read(HEAD_BYTES)
+        stream.seek(0)
+        is_large = path.stat().st_size >= LARGE_BYTES
+        return read_head(head, stream if reads_all and not is_large else cut_lines(head), str(path))
+
+
+def cut_lines(head: bytes) -> list[bytes]:
+    """Return the whole lines of the beginning of a file."""
     is_all = len(head) < HEAD_BYTES
-    lines = head if is_all else head[: max(head.rfind(b"\n"), head.rfind(b"\r")) + 1]
-    encoding, remark = find_encoding(head, lines.splitlines(), str(path))
+    return (head if is_all else head[: max(head.rfind(b"\n"), head.rfind(b"\r")) + 1]).splitlines()
+
+
+def read_head(head: bytes, lines: Iterable[bytes], label: str) -> tuple[Dialect, str, bool]:
+    """Return how a file that begins with `head` is read, a remark, and whether the beginning is ASCII."""
+    encoding, remark = find_encoding(head, lines, label)
     try:
-        dialect = find_dialect(head, encoding, is_all, str(path))
+        dialect = find_dialect(head, encoding, len(head) < HEAD_BYTES, label)
     except UnicodeDecodeError:
-        raise ValueError(f"{path} is not {encoding.upper()} throughout. Save it as UTF-8.") from None
+        raise ValueError(f"{label} is not {encoding.upper()} throughout. Save it as UTF-8.") from None
     return dialect, remark, head.isascii() and b"\0" not in head
 
 
@@ -197,7 +218,21 @@ def find_dialect(head: bytes, encoding: str, is_all: bool, name: str) -> Dialect
     records = found[delimiter] if scores[delimiter] else _split(sample, ",")
     delimiter = delimiter if scores[delimiter] else ","
     first = tuple(word.strip() for word in records[0])
-    return Dialect(encoding, delimiter, _find_decimal(records, delimiter), first)
+    blank = re.match(rf"[\s{re.escape(delimiter)}]*", sample)
+    n_blank = len(re.findall("\r\n|\r|\n", blank[0])) if blank else 0
+    return Dialect(encoding, delimiter, _find_decimal(records, delimiter), first, n_blank=n_blank)
+
+
+def set_names(dialect: Dialect, names: Sequence[str] | None, label: str) -> Dialect:
+    """Return the dialect of a file whose first line is data and whose columns get these names, or x0, x1, ..."""
+    return replace(dialect, first_row=tuple(make_names(names, len(dialect.first_row), label)), has_names=False)
+
+
+def make_names(names: Sequence[str] | None, n_columns: int, label: str) -> list[str]:
+    """Return the given names if they are as many as the columns; x0, x1, ... if none are given."""
+    if names is not None and len(names) != n_columns:
+        raise RequestError(f"{label} has {n_columns} columns, but the number of given names is {len(names)}.", "names")
+    return list(names or (f"x{k}" for k in range(n_columns)))
 
 
 def _split(sample: str, delimiter: str) -> list[list[str]]:

@@ -1,9 +1,30 @@
 """Columns of the files of a dataset: they must have the same names and kinds everywhere."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from takagi._messages import need_extra
-from takagi.tables._source import DatasetError
+from takagi.tables._errors import DatasetError
+from takagi.tables._text import TextTable
+
+
+@dataclass(frozen=True)
+class TextParts:
+    """Text files that are parts of one table; what is asked of it is what is asked of a pyarrow dataset."""
+
+    files: list[TextTable]
+
+    @property
+    def schema(self) -> Any:
+        """The columns of the first file, and what the names of its folders tell."""
+        arrow, first = need_extra("pyarrow", "parquet"), self.files[0]
+        fields = [arrow.field(name, arrow.string()) for name in first.constants]
+        return arrow.schema([*first.physical_schema, *fields])
+
+    def get_fragments(self) -> list[TextTable]:
+        """Return the files."""
+        return self.files
+
 
 _NUMBERS, _TEXT, _TRUTH, _DATES, _NOTHING = "numbers", "text", "true and false", "dates or times", "nothing"
 
@@ -24,7 +45,7 @@ def check_files(dataset: Any, columns: list[str], reads_all: bool) -> Any:
             schema = fragment.physical_schema
         except (OSError, arrow.ArrowException) as error:
             raise DatasetError(f"{path} is damaged or empty: {str(error).splitlines()[0]}") from error
-        first, constants = first or path, _find_constants(fragment)
+        first, constants = first or path, find_constants(fragment)
         _compare(
             {f.name: find_kind(f.type) for f in schema}, known, [c for c in columns if c not in constants], path, first
         )
@@ -80,9 +101,11 @@ def _compare(here: dict[str, str], known: dict[str, str], columns: list[str], pa
             )
 
 
-def _find_constants(fragment: Any) -> set[str]:
+def find_constants(fragment: Any) -> dict[str, Any]:
     """Return the columns that the folders' names tell."""
-    return set(need_extra("pyarrow.dataset", "parquet").get_partition_keys(fragment.partition_expression))
+    if isinstance(fragment, TextTable):
+        return fragment.constants
+    return need_extra("pyarrow.dataset", "parquet").get_partition_keys(fragment.partition_expression)
 
 
 def find_kind(kind: Any) -> str:
@@ -118,10 +141,10 @@ def check_weight(kind: Any, name: str) -> None:
         raise DatasetError(f"sample_weight {name!r} must be numbers, but holds {found}. Choose another column.")
 
 
-def widen(dataset: Any, schema: Any) -> Any:
+def widen_text(dataset: Any, schema: Any) -> Any:
     """Return the schema to read text files by: an integer may be a fraction further down, and nothing may be text."""
     arrow, types = need_extra("pyarrow", "parquet"), need_extra("pyarrow.types", "parquet")
-    if type(getattr(dataset, "format", None)).__name__ != "CsvFileFormat":
+    if not isinstance(dataset, TextParts) and type(getattr(dataset, "format", None)).__name__ != "CsvFileFormat":
         return schema
     for k, field in enumerate(schema):
         if types.is_integer(field.type):

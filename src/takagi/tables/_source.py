@@ -8,18 +8,7 @@ import numpy as np
 
 from takagi._messages import unknown_name
 from takagi._typing import FloatArray
-
-
-class DatasetError(ValueError):
-    """A dataset cannot be read or learned from.
-
-    Attributes
-    ----------
-    model : Pipeline, TSKRegressor or None
-        The best rules so far, if there were any when it happened; it predicts and can be saved.
-    """
-
-    model: Any = None
+from takagi.tables._errors import DatasetError
 
 
 class Block(NamedTuple):

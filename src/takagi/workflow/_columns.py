@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from takagi._text import quote, write_number
 from takagi._typing import BoolArray, FloatArray
-from takagi.cli._console import quote, write_number
-from takagi.cli._text_table import parse_numbers
 from takagi.tables import MISSING, Column, TableEncoder
 from takagi.tables._cells import Cells, as_numbers, as_words, find_kind, parse_number, read_cells
 
@@ -21,7 +20,7 @@ _TIME = re.compile(r"\s*\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*")
 
 
 @dataclass(frozen=True)
-class Understood:
+class ColumnSummary:
     """How one column is read.
 
     Attributes
@@ -42,7 +41,7 @@ class Understood:
     n_missing: int = 0
 
 
-def understand(table: Any) -> list[Understood]:
+def summarize_columns(table: Any) -> list[ColumnSummary]:
     """Say of each column of a data frame how it is read, and which have nothing to learn from."""
     cells = {name: _read(table[name], name) for name in table.columns}
     screened = {name: _screen(one) if isinstance(one, Cells) else one for name, one in cells.items()}
@@ -52,12 +51,12 @@ def understand(table: Any) -> list[Understood]:
     return [
         _describe(known[name], one)
         if name in known
-        else Understood(name, LEFT_OUT, screened[name], _count_missing(one))
+        else ColumnSummary(name, LEFT_OUT, screened[name], _count_missing(one))
         for name, one in cells.items()
     ]
 
 
-def read_target(table: Any, name: str, decimal: str) -> tuple[FloatArray, BoolArray]:
+def read_target(table: Any, name: str) -> tuple[FloatArray, BoolArray]:
     """Return the target's numbers, and in which rows there is one.
 
     Parameters
@@ -66,10 +65,8 @@ def read_target(table: Any, name: str, decimal: str) -> tuple[FloatArray, BoolAr
         The table.
     name : str
         The target's column.
-    decimal : str
-        The decimal sign of numbers that are text.
     """
-    cells = read_cells(parse_numbers(table[name], decimal), name)
+    cells = read_cells(table[name], name)
     kind = find_kind(cells)
     if kind == "nothing":
         raise ValueError(f"the target {quote(name)} has no value in any row.")
@@ -111,23 +108,23 @@ def _screen(cells: Cells) -> str:
     return f"always {cells.words[0]}" if len(cells.words) == 1 else ""
 
 
-def _describe(column: Column, cells: Cells | str) -> Understood:
+def _describe(column: Column, cells: Cells | str) -> ColumnSummary:
     assert isinstance(cells, Cells)
     n_missing = _count_missing(cells)
     if column.kind == "number":
         values = as_numbers(cells, column.name)
         low, high = (write_number(limit(values)) for limit in (np.nanmin, np.nanmax))
-        return Understood(column.name, "number", f"{low} to {high}" if low != high else low, n_missing)
+        return ColumnSummary(column.name, "number", f"{low} to {high}" if low != high else low, n_missing)
     codes, words = as_words(cells)
     if column.kind == "boolean":
         truths = [word.strip().lower() in ("true", "1") for word in words]
         share = np.mean([truths[code] for code in codes[codes >= 0]])
-        return Understood(column.name, "boolean", f"true in {100 * share:.0f} %", n_missing)
+        return ColumnSummary(column.name, "boolean", f"true in {100 * share:.0f} %", n_missing)
     levels = [level for level in column.levels if level != MISSING or not column.has_missing]
     is_level = np.isin(words, levels)
     if 2 * is_level[codes[codes >= 0]].sum() < (codes >= 0).sum():
-        return Understood(column.name, LEFT_OUT, f"{len(words):,} different texts", n_missing)
-    return Understood(column.name, "category", _list_levels(levels, len(words)), n_missing)
+        return ColumnSummary(column.name, LEFT_OUT, f"{len(words):,} different texts", n_missing)
+    return ColumnSummary(column.name, "category", _list_levels(levels, len(words)), n_missing)
 
 
 def _list_levels(levels: Sequence[str], n_words: int) -> str:

@@ -1,0 +1,28 @@
+"""How well something predicts: errors, and the ridge regression that rules are compared with."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import RidgeCV
+from sklearn.metrics import r2_score, root_mean_squared_error
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from takagi._typing import FloatArray
+
+
+def make_ridge() -> Pipeline:
+    """Return ridge regression on standardized inputs, its strength chosen by leaving one out."""
+    return make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 4, 15)))
+
+
+def score_predictions(who: str, actual: FloatArray, predicted: FloatArray) -> dict[str, Any]:
+    """Return RMSE and R2 (None if the target has no spread) of a way to predict, large numbers among them."""
+    has_spread = len(actual) > 1 and np.ptp(actual) > 0
+    peak = max(np.abs(actual).max(), np.abs(predicted).max()) or 1.0
+    actual, predicted = actual / peak, predicted / peak
+    return {
+        "who": who,
+        "rmse": float(peak * root_mean_squared_error(actual, predicted)),
+        "r2": float(r2_score(actual, predicted)) if has_spread else None,
+    }

@@ -1,0 +1,321 @@
+"""Tables of text: comma-separated values and their kin, from a file or a stream, read by pyarrow.
+
+Every cell is read as text. A column is numbers if all of its cells are numbers or missing.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from takagi._messages import need_extra
+from takagi.tables._cells import MISSING_WORDS, parse_number
+from takagi.tables._dialect import SPACES, Dialect
+from takagi.tables._errors import DatasetError
+from takagi.tables._frames import to_frame
+
+_BLOCK_BYTES = 2**22
+_QUOTED_AFTER_SPACE = '^ +"((?:[^"]|"")*)" *$'  # of such a cell, pyarrow takes the quotation marks for text
+_PLUS = r"^\+([0-9.])"
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table of text, and how it is read.
+
+    Parameters
+    ----------
+    dialect : Dialect
+        Encoding, delimiter, decimal sign and names.
+    path : Path, optional
+        The file.
+    stream : BinaryIO, optional
+        What to read where there is no file; it can be read once.
+    """
+
+    dialect: Dialect
+    path: Path | None = None
+    stream: BinaryIO | None = None
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return "the standard input" if self.path is None else str(self.path)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Names of the columns; one without a name is called by its place."""
+        return [name or f"column{k}" for k, name in enumerate(self.dialect.first_row, start=1)]
+
+    @property
+    def description(self) -> str:
+        """How the file is read, in words."""
+        return str(self.dialect)
+
+    @cached_property
+    def constants(self) -> dict[str, str]:
+        """Columns that are told by the names of the file's folders, such as ``year=2020``."""
+        parts = () if self.path is None else self.path.parent.parts
+        return dict(part.split("=", 1) for part in parts if "=" in part)
+
+    @cached_property
+    def physical_schema(self) -> Any:
+        """The types of the columns, as the beginning of the file tells them."""
+        arrow = need_extra("pyarrow", "parquet")
+        head = next(self.cells(self.names), None)
+        if head is None:
+            return arrow.schema([(name, arrow.null()) for name in self.names])
+        parsed = parse_columns(head, self.dialect.decimal)
+        types = [arrow.null() if column.null_count == len(column) else column.type for column in parsed.columns]
+        return arrow.schema(list(zip(self.names, types, strict=True)))
+
+    def read(self, columns: Sequence[str], numbers: Collection[str] = (), words: Collection[str] = ()) -> Any:
+        """Return some columns of the whole table as a data frame.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            The columns.
+        numbers, words : collection of str, optional
+            Columns that are known to be numbers and to be words.
+        """
+        arrow = need_extra("pyarrow", "parquet")
+        tables = list(self.cells(columns)) or [_make_table({name: [] for name in columns})]
+        return to_frame(parse_columns(arrow.concat_tables(tables), self.dialect.decimal, numbers, words))
+
+    def blocks(
+        self,
+        columns: Sequence[str],
+        n_rows: int,
+        numbers: Collection[str] = (),
+        words: Collection[str] = (),
+        keep: Sequence[str] = (),
+    ) -> Iterator[tuple[Any, Any]]:
+        """Yield blocks of at most `n_rows` rows: columns to keep, as they are written, and columns to read."""
+        for table in self.cells(list(dict.fromkeys([*columns, *keep]))):
+            for start in range(0, len(table), n_rows):
+                block = table.slice(start, n_rows)
+                parsed = parse_columns(block.select(columns), self.dialect.decimal, numbers, words)
+                yield to_frame(block.select(keep)), to_frame(parsed)
+
+    def cells(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Yield tables of some columns, all of them text."""
+        arrow = need_extra("pyarrow", "parquet")
+        repair = _Repair(self, list(dict.fromkeys(columns)))
+        try:
+            with self._open() as stream:
+                for batch in self._open_csv(stream, repair):
+                    yield _trim(repair.insert(arrow.Table.from_batches([batch])))
+        except FileNotFoundError as error:
+            raise DatasetError(f"{self.label} was there at first and is gone now.") from error
+        except (ValueError, OSError) as error:  # pyarrow's errors are either
+            if not self._has_single_line(str(error)):
+                raise self._explain(error, repair) from error
+        rest = repair.insert(_make_table({name: [] for name in repair.columns}))
+        if len(rest):
+            yield _trim(rest)
+
+    def _open_csv(self, stream: Any, repair: "_Repair") -> Any:
+        arrow, reader = need_extra("pyarrow", "parquet"), need_extra("pyarrow.csv", "parquet")
+        is_utf8 = self._is_spaced or self.dialect.encoding.startswith("utf-8")
+        return reader.open_csv(
+            stream,
+            reader.ReadOptions(
+                use_threads=False,  # else pyarrow does not number the lines
+                block_size=_BLOCK_BYTES,
+                column_names=self.names,
+                skip_rows_after_names=repair.next - 1,
+                encoding="utf8" if is_utf8 else self.dialect.encoding,
+            ),
+            reader.ParseOptions(delimiter=repair.delimiter, newlines_in_values=True, invalid_row_handler=repair.take),
+            reader.ConvertOptions(
+                column_types=dict.fromkeys(self.names, arrow.string()), include_columns=repair.columns, null_values=[]
+            ),
+        )
+
+    @property
+    def _is_spaced(self) -> bool:
+        return self.dialect.delimiter == SPACES
+
+    @contextmanager
+    def _open(self) -> Iterator[Any]:
+        """Open what pyarrow reads: the file, the stream, or one with tabs in place of runs of spaces."""
+        with ExitStack() as stack:
+            stream: Any = self.stream if self.path is None else stack.enter_context(self.path.open("rb"))
+            if not self._is_spaced:
+                yield stream
+                return
+            lines = io.TextIOWrapper(stream, encoding=self.dialect.encoding)
+            yield stack.enter_context(io.BufferedReader(ByteStream(_separate(lines))))
+            lines.detach()
+
+    def _has_single_line(self, message: str) -> bool:
+        """Whether pyarrow failed because there is nothing but a line of names without a line break."""
+        return "straddles" in message and self.path is not None and self.path.stat().st_size < _BLOCK_BYTES
+
+    def _explain(self, error: Exception, repair: "_Repair") -> Exception:
+        """Return pyarrow's error in words that say what to do."""
+        message = str(error)
+        if isinstance(error, UnicodeError) or "UTF8" in message:
+            return DatasetError(f"{self.label} is not {self.dialect.encoding.upper()} throughout. Save it as UTF-8.")
+        if repair.problem:
+            return DatasetError(repair.problem)
+        if "straddles" in message:
+            return DatasetError(f"{self.label} has a line of many megabytes, or a quotation mark that is never closed.")
+        return DatasetError(f"{self.label} cannot be read: {message.splitlines()[0]}")
+
+
+# -- lines that pyarrow does not take ----------------------------------------------------------------------------------
+
+
+class _Repair:
+    """Lines of too few cells, which are filled up, and what is wrong with those that cannot be mended."""
+
+    def __init__(self, table: TextTable, columns: list[str]) -> None:
+        self.table, self.columns, self.problem = table, columns, ""
+        self.delimiter = "\t" if table.dialect.delimiter == SPACES else table.dialect.delimiter
+        self.places = [table.names.index(name) for name in columns]
+        self.found: dict[int, list[str] | None] = {}  # by the number of the record, None for a line of spaces
+        self.next = 1 + self._count_names(table.dialect)
+
+    @staticmethod
+    def _count_names(dialect: Dialect) -> int:
+        """Return the number of lines up to the names, with the empty ones, which `_separate` drops."""
+        return dialect.has_names * (1 if dialect.delimiter == SPACES else 1 + dialect.n_blank)
+
+    def take(self, row: Any) -> str:
+        """Mend a line for pyarrow, or have it give up."""
+        cells = next(csv.reader(io.StringIO(row.text, newline=""), delimiter=self.delimiter, skipinitialspace=True))
+        if row.text.count('"') % 2:
+            self.problem = f"{self.table.label} has a quotation mark near line {row.number} that is never closed."
+        elif len(cells) > row.expected_columns:
+            self.problem = (
+                f"{self.table.label} has {len(cells)} cells in line {row.number}, but {row.expected_columns} columns "
+                f"({self.table.description}). Correct that line, or put cells that hold the separator in quotation "
+                "marks."
+            )
+        if self.problem:
+            return "error"
+        is_blank = not row.text.strip()
+        self.found[row.number] = None if is_blank else cells + [""] * (row.expected_columns - len(cells))
+        return "skip"
+
+    def insert(self, table: Any) -> Any:
+        """Return the next rows with the mended ones at their places."""
+        parts, start = [], 0
+        while self.found:
+            number = min(self.found)
+            n_before = number - self.next
+            if n_before > len(table) - start:
+                break
+            mended = self._pop_run(number)
+            parts += [table.slice(start, n_before), *([mended] if len(mended) else [])]
+            start += n_before
+        self.next += len(table) - start
+        if not parts:
+            return table
+        return need_extra("pyarrow", "parquet").concat_tables([*parts, table.slice(start)])
+
+    def _pop_run(self, number: int) -> Any:
+        """Return a table of the mended lines from one on that follow each other."""
+        rows = []
+        while number in self.found:
+            cells = self.found.pop(number)
+            rows += [] if cells is None else [cells]
+            number += 1
+        self.next = number
+        return _make_table({name: [row[k] for row in rows] for name, k in zip(self.columns, self.places, strict=True)})
+
+
+class ByteStream(io.RawIOBase):
+    """Pieces of bytes as a stream."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self.pieces, self.rest = iter(pieces), b""
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer with the next bytes."""
+        while not self.rest:
+            piece = next(self.pieces, None)
+            if piece is None:
+                return 0
+            self.rest = piece
+        data = self.rest[: len(buffer)]
+        self.rest = self.rest[len(data) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _separate(lines: Iterable[str]) -> Iterator[bytes]:
+    """Yield lines with tabs in place of runs of spaces, since pyarrow takes single signs only."""
+    for line in lines:
+        words = re.findall(r'"[^"]*"|\S+', line)
+        if words:
+            yield ("\t".join(words) + "\n").encode()
+
+
+# -- columns -----------------------------------------------------------------------------------------------------------
+
+
+def parse_columns(table: Any, decimal: str, numbers: Collection[str] = (), words: Collection[str] = ()) -> Any:
+    """Return a table of text with numbers in the columns that are numbers.
+
+    A column that is known to be `numbers` but has other cells stays text with decimal points, for an encoder to say
+    which cell is wrong. Those known to be `words` stay as they are.
+    """
+    for k, name in enumerate(table.column_names):
+        if name in words:
+            continue
+        parsed = parse_numbers(table.column(k), decimal)
+        if parsed is None and name in numbers and decimal == ",":
+            parsed = need_extra("pyarrow.compute", "parquet").replace_substring(table.column(k), ",", ".")
+        if parsed is not None:
+            table = table.set_column(k, name, parsed)
+    return table
+
+
+def parse_numbers(column: Any, decimal: str) -> Any:
+    """Return a column of text as numbers, null where missing, or None if a cell is no number."""
+    arrow, compute = need_extra("pyarrow", "parquet"), need_extra("pyarrow.compute", "parquet")
+    text = compute.utf8_trim_whitespace(column)
+    is_missing = compute.is_in(compute.utf8_lower(text), arrow.array(sorted(MISSING_WORDS)))
+    text = compute.if_else(is_missing, arrow.scalar(None, arrow.string()), text)
+    text = compute.replace_substring_regex(text, _PLUS, r"\1")
+    try:
+        return (compute.replace_substring(text, ",", ".") if decimal == "," else text).cast(arrow.float64())
+    except ValueError:
+        return None
+
+
+def find_word(column: Any, decimal: str) -> str:
+    """Return the first cell of a column of text that is no number."""
+    cells = column.to_pylist()
+    is_number = (
+        cell.strip().lower() in MISSING_WORDS or parse_number(cell.replace(decimal, ".")) is not None for cell in cells
+    )
+    return next(cell for cell, good in zip(cells, is_number, strict=True) if not good)
+
+
+def _trim(table: Any) -> Any:
+    """Return a table of text without the spaces that cells begin with."""
+    compute = need_extra("pyarrow.compute", "parquet")
+    for k, name in enumerate(table.column_names):
+        column = table.column(k)
+        if compute.any(compute.starts_with(column, " ")).as_py():
+            column = compute.replace_substring_regex(column, _QUOTED_AFTER_SPACE, r"\1")
+            table = table.set_column(k, name, compute.utf8_ltrim(column, " "))
+    return table
+
+
+def _make_table(columns: dict[str, list[str]]) -> Any:
+    arrow = need_extra("pyarrow", "parquet")
+    return arrow.table({name: arrow.array(cells, arrow.string()) for name, cells in columns.items()})

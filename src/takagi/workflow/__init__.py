@@ -1,0 +1,43 @@
+"""From a table to a model: understand the table, train, score, search settings, and use the model on new tables.
+
+This is what the command line does, without the command line: functions return results, raise errors, and tell how far
+they are through a callable that takes an `Event`. Nothing is printed.
+"""
+
+from takagi.workflow._columns import LEFT_OUT, ColumnSummary, summarize_columns
+from takagi.workflow._events import Event, Tell
+from takagi.workflow._models import LabeledRows, LoadedModel
+from takagi.workflow._parts import RowsInParts, TableParts, comes_in_parts, read_sample, train_in_parts
+from takagi.workflow._scores import Score, count_all_rules, describe_size, score_model, score_settings
+from takagi.workflow._settings import ModelSettings, choose_settings, list_candidates
+from takagi.workflow._table import TrainingTable, read_training_table
+from takagi.workflow._training import Candidate, search_settings, split_off, train_model
+
+__all__ = [
+    "LEFT_OUT",
+    "Candidate",
+    "ColumnSummary",
+    "Event",
+    "LabeledRows",
+    "LoadedModel",
+    "ModelSettings",
+    "RowsInParts",
+    "Score",
+    "TableParts",
+    "Tell",
+    "TrainingTable",
+    "choose_settings",
+    "comes_in_parts",
+    "count_all_rules",
+    "describe_size",
+    "list_candidates",
+    "read_sample",
+    "read_training_table",
+    "score_model",
+    "score_settings",
+    "search_settings",
+    "split_off",
+    "summarize_columns",
+    "train_in_parts",
+    "train_model",
+]

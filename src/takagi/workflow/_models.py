@@ -1,0 +1,177 @@
+"""Models on disk, and tables for them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from takagi._model import OpenModel, open_committee
+from takagi._text import count, quote
+from takagi._typing import FloatArray
+from takagi._wording import name_outputs
+from takagi.persistence import load
+from takagi.tables import DatasetError, OpenTable, RequestError, find_columns
+from takagi.workflow._columns import read_target
+
+_CELLS_PER_BLOCK = 2**19
+
+
+@dataclass(frozen=True)
+class LabeledRows:
+    """Rows as a model takes them, their targets, and how many rows without a target were left out."""
+
+    X: Any
+    y: FloatArray
+    n_dropped: int
+
+
+class LoadedModel:
+    """A model that was loaded from a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Attributes
+    ----------
+    model : TSKRegressor, TSKCommittee, Pipeline or RuleBase
+        The model as it was saved.
+    opened : OpenModel
+        Its rules and columns; those of the first member of a committee.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.model = load(path)
+        self.opened: OpenModel = open_committee(self.model).first
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """Names of the columns that a table must have."""
+        return [column.name for column in self.opened.columns if column.inputs]
+
+    @cached_property
+    def targets(self) -> list[str]:
+        """Names of what the model predicts."""
+        return list(name_outputs(self.opened.rules))
+
+    def read(self, table: OpenTable) -> Any:
+        """Return a whole table as the model takes it."""
+        names = self._match(table)
+        return self._prepare(table.read(names, *self._split_kinds(names)))
+
+    def read_labeled(self, table: OpenTable, target: str | None = None) -> LabeledRows:
+        """Return a whole table as the model takes it, and the targets; rows without a target are left out.
+
+        Parameters
+        ----------
+        table : OpenTable
+            The table.
+        target : str, optional
+            The target's column, if its name is not the model's.
+        """
+        targets, names = self._find_targets(table, target), self._match(table)
+        numbers, words = self._split_kinds(names)
+        frame = table.read(list(dict.fromkeys([*names, *targets])), {*numbers, *targets}, words)
+        read = [read_target(frame, name) for name in targets]
+        present = np.all([has_value for _, has_value in read], axis=0)
+        y = np.column_stack([numbers[present] for numbers, _ in read])
+        X = self._prepare(frame.loc[present, names])
+        return LabeledRows(X, y[:, 0] if len(targets) == 1 else y, int((~present).sum()))
+
+    def find_rows(self, table: OpenTable, wanted: Sequence[int]) -> dict[int, Any]:
+        """Return rows of a table by their numbers, each as a table of one row; no more is read than needed."""
+        found: dict[int, Any] = {}
+        n_read = 0
+        for _, block in self._blocks(table):
+            inside = [number for number in wanted if n_read <= number < n_read + len(block)]
+            found |= {number: block[number - n_read : number - n_read + 1] for number in inside}
+            n_read += len(block)
+            if len(found) == len(set(wanted)):
+                return {number: found[number] for number in wanted}
+        if not n_read:
+            raise DatasetError(f"{table.label} has names but no rows.")
+        lacking = ", ".join(str(number) for number in wanted if number not in found)
+        raise RequestError(f"{table.label} has {count(n_read, 'row')}, 0 to {n_read - 1}, but not {lacking}.", "row")
+
+    def predict_blocks(self, table: OpenTable, keep: Sequence[str] = ()) -> Iterator[Any]:
+        """Yield data frames of some columns to keep, as they are, with the predictions behind them.
+
+        All cores work in threads, which changes no bit.
+        """
+        last = getattr(self.model, "steps", [("", self.model)])[-1][1]
+        if hasattr(last, "n_jobs"):
+            last.set_params(n_jobs=-1)
+        n_before = 0
+        for kept, block in self._blocks(table, keep):
+            yield self._add_predictions(kept, block, n_before)
+            n_before += len(block)
+        if not n_before:
+            raise DatasetError(f"{table.label} has names but no rows.")
+
+    # -- parts ---------------------------------------------------------------------------------------------------------
+
+    def _blocks(self, table: OpenTable, keep: Sequence[str] = ()) -> Iterator[tuple[Any, Any]]:
+        """Yield the columns to keep as they are, and all columns as the model takes them."""
+        names = self._match(table)
+        n_rows = max(1, _CELLS_PER_BLOCK // len(table.names))
+        blocks = table.blocks(names, n_rows, *self._split_kinds(names), keep=keep)
+        return ((kept, self._prepare(block)) for kept, block in blocks if len(block))
+
+    def _add_predictions(self, kept: Any, block: Any, n_before: int) -> Any:
+        try:
+            prediction = self.model.predict(block).reshape(len(block), -1)
+        except ValueError as error:
+            if not n_before:
+                raise
+            raise DatasetError(f"in the block that starts at row {n_before:,} of the table: {error}") from error
+        names = [f"predicted_{target}" for target in self.targets]
+        while set(names) & set(kept.columns):
+            names = [f"{name}_" for name in names]
+        return kept.assign(**dict(zip(names, prediction.T, strict=True)))
+
+    def _match(self, table: OpenTable) -> list[str]:
+        """Return the table's columns for the model: by name, or by place for a model whose columns have no names."""
+        if self._has_names or set(self.columns) <= set(table.names):
+            return find_columns(table, self.columns)
+        if len(table.names) != len(self.columns):
+            raise DatasetError(
+                f"{table.label} has {count(len(table.names), 'column')}, but the model, which has no names for them, "
+                f"takes {len(self.columns)}."
+            )
+        return table.names
+
+    @property
+    def _has_names(self) -> bool:
+        steps = [step for _, step in getattr(self.model, "steps", [("", self.model)])]
+        first = next(step for step in steps if step not in (None, "passthrough"))
+        return hasattr(first, "feature_names_in_") or getattr(first, "feature_names", None) is not None
+
+    def _split_kinds(self, names: list[str]) -> tuple[set[str], set[str]]:
+        """Return those of the table's columns that the model reads as numbers, and those that it reads as words."""
+        used = [column for column in self.opened.columns if column.inputs]
+        words = {name for name, column in zip(names, used, strict=True) if column.kind != "number"}
+        return set(names) - words, words
+
+    def _prepare(self, block: Any) -> Any:
+        """Return the model's columns of a table as the model takes them."""
+        block = block.set_axis(self.columns, axis=1)
+        if not self.opened.has_table:
+            block = block.astype(float)
+        unused = {column.name: None for column in self.opened.columns if not column.inputs}
+        block = block.assign(**unused)[[column.name for column in self.opened.columns]]
+        return block if self._has_names else block.to_numpy()
+
+    def _find_targets(self, table: OpenTable, target: str | None) -> list[str]:
+        if target is not None:
+            if len(self.targets) > 1:
+                raise RequestError(f"the model has the targets {', '.join(self.targets)}; name none.", "target")
+            return find_columns(table, [target], "columns")
+        if set(self.targets) <= set(table.names):
+            return self.targets
+        raise RequestError(
+            f"{table.label} has no column {quote(self.targets[0])}, the model's target; name the column.", "target"
+        )

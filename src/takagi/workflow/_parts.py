@@ -1,0 +1,132 @@
+"""Training in parts: tables of many files, or of one that is too large to be read whole."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from takagi._messages import need_extra
+from takagi._text import count
+from takagi._typing import IntArray
+from takagi.estimators import SAMPLE_ROWS, copy_model, fit_source, limit_rows
+from takagi.tables import ArrowSource, RequestError, Sample, TableLayout
+from takagi.tables._dialect import LARGE_BYTES
+from takagi.tables._files import PARQUET_SUFFIXES, TEXT_SUFFIXES, find_files, is_pattern
+from takagi.tables._open import open_dataset
+from takagi.tables._schema import TextParts
+from takagi.training import Progress
+from takagi.workflow._events import Event, Tell, ignore
+from takagi.workflow._settings import ModelSettings, make_regressor
+from takagi.workflow._table import TrainingTable, choose_columns, learn_from
+
+
+def comes_in_parts(sources: Sequence[str]) -> bool:
+    """Whether tables are to be read as parts of one: several files, a folder, a pattern or a very large file."""
+    if len(sources) > 1:
+        return True
+    path = Path(sources[0]).expanduser()
+    if not path.exists():
+        return is_pattern(sources[0])
+    is_known = path.suffix.lower() in PARQUET_SUFFIXES + TEXT_SUFFIXES
+    return path.is_dir() or (is_known and path.stat().st_size >= LARGE_BYTES)
+
+
+@dataclass(frozen=True)
+class TableParts:
+    """Files that are parts of one table.
+
+    Attributes
+    ----------
+    label : str
+        What messages call it.
+    names : list of str
+        Names of the columns.
+    description : str
+        How it is read, in words.
+    first : str
+        The first file.
+    dataset : pyarrow.dataset.Dataset or TextParts
+        The files.
+    """
+
+    label: str
+    names: list[str]
+    description: str
+    first: str
+    dataset: Any
+
+    @classmethod
+    def open(cls, sources: Sequence[str], layout: TableLayout) -> "TableParts":
+        """Find the files, and how they are read; all are to be alike."""
+        if layout.sheet is not None:
+            raise RequestError("a sheet is for a single Excel file.", about="sheet")
+        label = sources[0] if len(sources) == 1 else f"{sources[0]} and {len(sources) - 1} more"
+        paths = find_files(list(sources))
+        dataset = open_dataset(paths, layout)
+        if isinstance(dataset, TextParts):
+            description = dataset.files[0].description
+        else:
+            layout.refuse_names(label)
+            description = "Parquet"
+        names = [name for name in dataset.schema.names if not name.startswith("__index_level_")]
+        return cls(label, names, f"{count(len(paths), 'file')}, {description}", str(paths[0]), dataset)
+
+
+@dataclass(frozen=True)
+class RowsInParts:
+    """Rows of which a sample was drawn: all rows, the sample, and what drew it."""
+
+    source: ArrowSource
+    sample: Sample
+    rng: np.random.Generator
+
+
+def read_sample(
+    table: TableParts, target: str, drop: Sequence[str] = (), seed: int = 0, tell: Tell = ignore
+) -> tuple[RowsInParts, TrainingTable]:
+    """Read all rows once, and find out from a sample of them what can be learned from."""
+    names = choose_columns(table, target, drop)
+    source = ArrowSource.open(table.dataset, target, names, label=table.label)
+    rng = np.random.default_rng(seed).spawn(1)[0]
+    n_read = 0
+
+    def show(n_rows: int) -> None:
+        nonlocal n_read
+        n_read += n_rows
+        tell(Event(f"Reading {table.label}", n_read, None, "rows"))
+
+    show(0)
+    sample = source.sample(limit_rows(SAMPLE_ROWS, len(names)), rng, show)
+    y = need_extra("pandas", "parquet").Series(sample.block.y[:, 0], name=target)
+    data = learn_from(table, sample.block.X.reset_index(drop=True), y, (sample.n_rows, sample.n_without_target))
+    source = ArrowSource.open(table.dataset, target, list(data.X.columns), label=table.label)
+    sample = sample._replace(block=sample.block._replace(X=data.X))
+    return RowsInParts(source, sample, rng), data
+
+
+def train_in_parts(
+    rows: RowsInParts, data: TrainingTable, test: IntArray, settings: ModelSettings, tell: Tell = ignore
+) -> Any:
+    """Return a pipeline that is trained on all rows but the test rows of the sample.
+
+    Raises
+    ------
+    DatasetError
+        If a file cannot be read on the way; its `model` has the best rules so far.
+    """
+    if settings.committee:
+        raise RequestError("a committee trains in memory, and this table has too many rows for that.", "committee")
+    is_test = np.zeros(len(data.y), dtype=bool)
+    is_test[test] = True
+    task = f"Training {settings.words} on {data.n_rows - len(test):,} rows"
+
+    def show(progress: Progress) -> None:
+        tell(Event(task, progress.n_iter, progress.max_iter, f"iterations, {progress.stage}"))
+
+    tell(Event(task, 0, None, "iterations"))
+    model = copy_model(make_regressor(settings))
+    return fit_source(
+        model, rows.source, rows.sample, rows.rng, target=data.y.name, callback=show, left_out=is_test
+    )

@@ -1,0 +1,93 @@
+"""Settings of a model: those that a user may choose, and those that a search tries."""
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from sklearn.pipeline import Pipeline, make_pipeline
+
+from takagi import TableEncoder, TSKCommittee, TSKRegressor
+from takagi._text import count
+
+_RULES = (4, 8, 16, 32, 64)
+_EFFORTS = ((0.6, 5000), (0.8, 5000), (0.9, 15000))  # chance to keep a rule, iterations
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """The settings of a model; the defaults are those of `TSKRegressor`.
+
+    Parameters
+    ----------
+    n_rules : int or "auto", default="auto"
+        Number of rules.
+    recipe : {"auto", "accurate", "droprule"}, default="auto"
+        How the rules are learned.
+    keep_prob : float or "auto", default="auto"
+        The chance to keep a rule in an iteration.
+    max_iter : int, default=5000
+        Training iterations.
+    random_state : int, default=0
+        Seed of all random numbers.
+    committee : bool, default=False
+        Whether to fit a committee of such models.
+    """
+
+    n_rules: int | str = "auto"
+    recipe: str = "auto"
+    keep_prob: float | str = "auto"
+    max_iter: int = 5000
+    random_state: int = 0
+    committee: bool = False
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of `TSKRegressor`."""
+        return {name: value for name, value in asdict(self).items() if name != "committee"}
+
+    @property
+    def words(self) -> str:
+        """How many rules, in words."""
+        if self.committee:
+            return "a committee"
+        return "rules" if isinstance(self.n_rules, str) else count(self.n_rules, "rule")
+
+
+def make_regressor(settings: ModelSettings) -> TSKRegressor | TSKCommittee:
+    """Return what is to be fitted to a matrix."""
+    regressor = TSKRegressor(**settings.parameters)
+    if not settings.committee:
+        return regressor
+    return TSKCommittee(estimator=regressor, random_state=settings.random_state, n_jobs=-1)
+
+
+def make_model(settings: ModelSettings) -> Pipeline:
+    """Return what is to be fitted to a table: encoder and regressor."""
+    return make_pipeline(TableEncoder(), make_regressor(settings))
+
+
+def choose_settings(
+    n_rules: int | str | None = None,
+    max_iter: int | None = None,
+    seed: int = 0,
+    *,
+    recipe: str = "auto",
+    committee: bool = False,
+) -> ModelSettings:
+    """Return what is given, and the defaults where nothing is given."""
+    default = ModelSettings(random_state=seed, recipe=recipe, committee=committee)
+    return replace(default, n_rules=n_rules or default.n_rules, max_iter=max_iter or default.max_iter)
+
+
+def list_candidates(
+    n_rules: int | str | None = None, max_iter: int | None = None, seed: int = 0, *, recipe: str = "auto"
+) -> list[ModelSettings]:
+    """Return the settings that a search tries, those of both recipes by default; what is given is not searched."""
+    accurate = choose_settings(n_rules, max_iter, seed, recipe="accurate")
+    if recipe == "accurate" or (recipe == "auto" and n_rules == "auto"):
+        return [accurate]
+    dropping = [
+        ModelSettings(rules, "droprule", keep_prob, max_iter or iterations, seed)
+        for rules in ([n_rules] if n_rules else _RULES)
+        for keep_prob, iterations in _EFFORTS
+    ]
+    return dropping if recipe == "droprule" else [accurate, *dropping]

@@ -1,0 +1,133 @@
+"""Training in memory: a model for a table, rows held out, and the search for settings."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from joblib import parallel_config
+from sklearn.metrics import root_mean_squared_error
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import Pipeline
+
+from takagi._typing import IntArray
+from takagi.training import Progress
+from takagi.workflow._events import Event, Tell, ignore
+from takagi.workflow._settings import ModelSettings, make_model
+
+_MANY_ROWS = 1000
+
+
+def train_model(X: Any, y: Any, settings: ModelSettings, tell: Tell = ignore, task: str = "") -> Pipeline:
+    """Return a fitted pipeline of table encoder and regressor.
+
+    Parameters
+    ----------
+    X : data frame of shape (n_rows, n_columns)
+        The columns to learn from.
+    y : series of shape (n_rows,)
+        The target.
+    settings : ModelSettings
+        The settings.
+    tell : callable, optional
+        Called with an `Event` on the way.
+    task : str, optional
+        What events call it.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If training was interrupted; there is no model then.
+    """
+    task = task or f"Training {settings.words} on {len(y):,} rows"
+    model = make_model(settings)
+    tell(Event(task, 0, None, "iterations"))
+
+    def show(progress: Progress) -> None:
+        tell(Event(task, progress.n_iter, progress.max_iter, "iterations"))
+
+    model.fit(X, y, **{f"{model.steps[-1][0]}__callback": show})
+    if getattr(model[-1], "stopped_", "") == "interrupted":  # the library would keep the best rules so far
+        raise KeyboardInterrupt
+    return model
+
+
+def split_off(n_rows: int, fraction: float, seed: int) -> tuple[IntArray, IntArray]:
+    """Return which rows train and which test, drawn at random and in the order of the table."""
+    order = np.random.default_rng(seed).permutation(n_rows)
+    n_test = max(1, round(fraction * n_rows)) if fraction else 0
+    return np.sort(order[n_test:]), np.sort(order[:n_test])
+
+
+# -- search ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Settings, and their errors on the folds of a cross-validation."""
+
+    settings: ModelSettings
+    errors: tuple[float, ...]
+
+    @property
+    def rmse(self) -> float:
+        """Mean error."""
+        return float(np.mean(self.errors))
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the errors over the folds."""
+        return float(np.std(self.errors))
+
+
+def search_settings(
+    X: Any, y: Any, settings: Sequence[ModelSettings], seed: int = 0, tell: Tell = ignore
+) -> list[Candidate]:
+    """Return settings with their errors in cross-validation, the best first; all cores work in threads.
+
+    Parameters
+    ----------
+    X : data frame of shape (n_rows, n_columns)
+        The columns to learn from.
+    y : series of shape (n_rows,)
+        The target.
+    settings : sequence of ModelSettings
+        What to try; no committees.
+    seed : int, default=0
+        Seed of the folds, which are the same for all settings.
+    tell : callable, optional
+        Called with an `Event` after each fit.
+    """
+    n_folds = 5 if len(y) < _MANY_ROWS else 3
+    counter = _Counter(tell, f"Trying {len(settings)} settings on {n_folds} folds", n_folds * len(settings))
+    grid = [{f"tskregressor__{name}": [value] for name, value in one.parameters.items()} for one in settings]
+    folds = KFold(n_folds, shuffle=True, random_state=seed)
+    search = GridSearchCV(
+        make_model(settings[0]), grid, scoring=counter.score, cv=folds, refit=False, n_jobs=-1, error_score="raise"
+    )
+    try:
+        with parallel_config("threading"):
+            search.fit(X, y, tskregressor__callback=lambda _: counter.is_stopped)
+    finally:
+        counter.is_stopped = True  # ends the fits that are under way, if something was raised
+    errors = -np.column_stack([search.cv_results_[f"split{k}_test_score"] for k in range(n_folds)])
+    candidates = [Candidate(one, tuple(row.tolist())) for one, row in zip(settings, errors, strict=True)]
+    return sorted(candidates, key=lambda candidate: candidate.rmse)
+
+
+class _Counter:
+    """Scores the fits of a search, and tells how many are done."""
+
+    def __init__(self, tell: Tell, task: str, total: int) -> None:
+        self.tell, self.task, self.total = tell, task, total
+        self.done, self.is_stopped, self.lock = 0, False, Lock()
+        tell(Event(task, 0, total, "fits"))
+
+    def score(self, model: Pipeline, X: Any, y: Any) -> float:
+        """Return the negative error of a model, since larger scores are better."""
+        error = root_mean_squared_error(y, model.predict(X))
+        with self.lock:
+            self.done += 1
+            self.tell(Event(self.task, self.done, self.total, "fits"))
+        return -float(error)

@@ -1,0 +1,144 @@
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_cars import make_cars
+from sklearn.model_selection import KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+
+from takagi import TableEncoder, TSKCommittee, TSKRegressor
+from takagi.tables import open_table
+from takagi.workflow import (
+    ModelSettings,
+    choose_settings,
+    list_candidates,
+    read_training_table,
+    search_settings,
+    split_off,
+    train_model,
+)
+
+QUICK = {"n_rules": 3, "max_iter": 200}
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A messy table, read from its file."""
+    make_cars().to_csv(tmp_path / "cars.csv", index=False)
+    return read_training_table(open_table(tmp_path / "cars.csv"), "price")
+
+
+@pytest.mark.parametrize(
+    "settings", [choose_settings(3, 200, 5), choose_settings("auto", 200), ModelSettings(4, 0.6, 300, 7)]
+)
+def test_training_is_the_librarys_to_the_bit(table, settings):
+    parameters = {
+        "n_rules": settings.n_rules,
+        "keep_prob": settings.keep_prob,
+        "max_iter": settings.max_iter,
+        "random_state": settings.random_state,
+    }
+    expected = make_pipeline(TableEncoder(), TSKRegressor(**parameters)).fit(table.X, table.y)
+    model = train_model(table.X, table.y, settings)
+    np.testing.assert_array_equal(model.predict(table.X), expected.predict(table.X))
+    assert model[-1].get_params() == expected[-1].get_params()
+    frame = make_cars().dropna(subset="price")  # what a user of Python has
+    again = make_pipeline(TableEncoder(), TSKRegressor(**parameters)).fit(frame[list(table.X.columns)], frame["price"])
+    np.testing.assert_array_equal(again.predict(frame), expected.predict(table.X))
+
+
+def test_a_committee_is_the_librarys_to_the_bit(table):
+    settings = choose_settings(2, 50, 1, committee=True)
+    regressor = TSKRegressor(n_rules=2, keep_prob=0.8, max_iter=50, random_state=1)
+    committee = TSKCommittee(estimator=regressor, random_state=1)
+    expected = make_pipeline(TableEncoder(), committee).fit(table.X, table.y)
+    events = []
+    model = train_model(table.X, table.y, settings, events.append)
+    np.testing.assert_array_equal(model.predict(table.X), expected.predict(table.X))
+    assert {event.unit for event in events} == {"members"}
+    assert (events[-1].done, events[-1].total) == (8, 8)
+
+
+def test_training_tells_how_far_it_is(table):
+    events = []
+    train_model(table.X, table.y, ModelSettings(**QUICK), events.append)
+    assert {event.task for event in events} == {"Training 3 rules on 198 rows"}
+    assert [event.done for event in events] == sorted(event.done for event in events)
+    assert (events[0].done, events[-1].done, events[-1].total) == (0, 200, 200)
+
+
+def test_what_the_listener_raises_ends_training(table):
+    def stop(event):
+        if event.done:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        train_model(table.X, table.y, ModelSettings(n_rules=3, max_iter=10**8), stop)
+
+
+def test_rows_are_split_at_random_and_by_the_seed():
+    training, test = split_off(101, 0.2, 3)
+    assert (len(training), len(test)) == (81, 20)
+    assert sorted([*training, *test]) == list(range(101))
+    np.testing.assert_array_equal(split_off(101, 0.2, 3)[1], test)
+    assert not np.array_equal(split_off(101, 0.2, 4)[1], test)
+    assert (len(split_off(3, 0.01, 0)[1]), len(split_off(3, 0.0, 0)[1])) == (1, 0)
+
+
+# -- search ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_search_is_cross_validation_on_the_same_folds(table):
+    settings = list_candidates(2, 60, 3)
+    events = []
+    found = search_settings(table.X, table.y, settings, 3, events.append)
+    assert [candidate.rmse for candidate in found] == sorted(candidate.rmse for candidate in found)
+    assert {candidate.settings for candidate in found} == set(settings)
+    folds = KFold(5, shuffle=True, random_state=3)
+    for candidate in found:
+        model = make_pipeline(TableEncoder(), TSKRegressor(**candidate.settings.parameters))
+        scores = cross_val_score(model, table.X, table.y, cv=folds, scoring="neg_root_mean_squared_error")
+        np.testing.assert_array_equal(candidate.errors, -scores)
+    assert [event.done for event in events] == list(range(16))
+    assert {(event.task, event.total) for event in events} == {("Trying 3 settings on 5 folds", 15)}
+
+
+def test_a_search_gives_the_same_twice(table):
+    settings = list_candidates(None, 20, 0)[:6]
+    assert search_settings(table.X, table.y, settings) == search_settings(table.X, table.y, settings)
+
+
+def test_more_rows_take_fewer_folds():
+    X = pd.DataFrame({"a": np.arange(1000.0)})
+    (found,) = search_settings(X, X["a"], [ModelSettings(1, 1.0, 5)])
+    assert len(found.errors) == 3
+
+
+def test_what_the_listener_raises_ends_a_search_soon(table):
+    def stop(event):
+        if event.done:
+            raise RuntimeError("enough")
+
+    before = threading.active_count()
+    settings = [ModelSettings(2, max_iter=1), *(ModelSettings(k, max_iter=10**8) for k in (3, 4))]
+    with pytest.raises(RuntimeError, match="enough"):
+        search_settings(table.X, table.y, settings, tell=stop)
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and "Thread-" in thread.name:
+            thread.join(timeout=20)
+    assert threading.active_count() <= before
+
+
+def test_what_is_given_is_not_searched():
+    assert {one.n_rules for one in list_candidates()} == {"auto", 4, 8, 16, 32, 64}
+    assert [one.keep_prob for one in list_candidates(5)] == [0.6, 0.8, 0.9]
+    assert {one.max_iter for one in list_candidates(max_iter=7)} == {7}
+    assert [(one.n_rules, one.keep_prob) for one in list_candidates("auto")] == [("auto", 1.0)]
+
+
+def test_settings_that_are_not_given_are_the_defaults():
+    assert choose_settings() == ModelSettings(16, 0.8, 5000, 0, False)
+    assert choose_settings(committee=True) == ModelSettings("auto", 1.0, 5000, 0, True)
+    assert (choose_settings().words, choose_settings(1).words) == ("16 rules", "1 rule")
+    assert (choose_settings("auto").words, choose_settings(committee=True).words) == ("rules", "a committee")
