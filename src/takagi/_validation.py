@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from takagi._compat import check_sample_weight
+from takagi._kinds import find_type
 from takagi._typing import FloatArray, Table
 
 
@@ -97,14 +98,11 @@ def reject_text(X: Any) -> None:
         )
 
 
-_NO_NUMBERS = ("str", "categor", "enum", "utf8", "date", "time", "duration", "period", "interval", "list", "struct")
-
-
 def _is_text(X: Any, k: int, dtype: Any) -> bool:
-    name = str(dtype).lower()
-    if name == "object" and hasattr(X, "iloc"):
+    kind = find_type(dtype)
+    if kind == "object" and hasattr(X, "iloc"):
         return any(isinstance(value, str) for value in X.iloc[:, k])
-    return any(word in name for word in _NO_NUMBERS)
+    return kind in ("text", "category", "date", "other")
 
 
 def _reject_kind(values: Any, what: str) -> None:

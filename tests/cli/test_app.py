@@ -6,7 +6,7 @@ import pytest
 
 from takagi import __version__
 from takagi.cli import main
-from takagi.cli._app import COMMANDS, describe_error
+from takagi.cli._app import COMMANDS, word_error
 
 
 def run(*words):
@@ -88,4 +88,4 @@ def test_errors_are_a_line_or_two_and_an_exit_code(capsys):
     ],
 )
 def test_errors_of_the_system_are_in_words(error, message):
-    assert describe_error(error).startswith(message)
+    assert word_error(error).startswith(message)

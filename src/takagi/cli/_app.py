@@ -89,7 +89,7 @@ def _tell(error: Exception) -> int:
     if isinstance(error, BrokenPipeError):  # the reader, such as head, has what it wanted
         return 1
     for one in error.exceptions if isinstance(error, ExceptionGroup) else [error]:
-        print_error(describe_error(one))
+        print_error(word_error(one))
     return 2 if isinstance(error, Misuse | RequestError) else 1
 
 
@@ -101,7 +101,7 @@ def _forget_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def describe_error(error: Exception) -> str:
+def word_error(error: Exception) -> str:
     """Say in a line what went wrong."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return "there is no room for the output on the disk; nothing is left of it. Make room, or write elsewhere."

@@ -1,17 +1,18 @@
 """``takagi experiment``: the paper's experiments."""
 
+import itertools
 import time
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from takagi._messages import unknown_name
-from takagi.cli._console import console, print_error, print_json
+from takagi.cli._console import console, print_error, print_json, set_output
 from takagi.cli._options import AsJson, Quiet
+from takagi.cli._progress import Watch
 from takagi.experiments import (
     BACKENDS,
     FIGURES,
@@ -30,6 +31,7 @@ from takagi.experiments import (
     run_experiment,
     summarize,
 )
+from takagi.workflow import Event
 
 app = typer.Typer(no_args_is_help=True, help="Run the paper's experiments, draw its figures, judge its claims.")
 
@@ -38,8 +40,8 @@ StoreFolder = Annotated[Path, typer.Option("--store", metavar="FOLDER", help="Wh
 _STORE = Path("takagi-results")
 
 
-@app.command(epilog="Example: takagi experiment run fig4 --quick")
-def run(
+@app.command("run", epilog="Example: takagi experiment run fig4 --quick")
+def run_figure(
     figure: Figure,
     store: StoreFolder = _STORE,
     quick: Annotated[bool, typer.Option(help="A small plan of a few minutes.")] = False,
@@ -61,7 +63,9 @@ def run(
     results = Store(store)
     n_pending = len(pending_runs(figure, results, scope))
     start = time.monotonic()
-    with _Watch(n_pending, quiet) as watch:
+    set_output(quiet=quiet)
+    with Watch() as watch:
+        results_done = itertools.count(1)
         failed = run_experiment(
             figure,
             results,
@@ -71,7 +75,7 @@ def run(
             scheduler=scheduler,
             base_seed=seed,
             data_home=None if data_home is None else str(data_home),
-            notify=watch.notify,
+            notify=lambda _: watch(Event(f"Running {figure}", next(results_done), n_pending, "runs")),
         )
     if not quiet:
         console.print(
@@ -161,29 +165,6 @@ def claims(
 
 
 # -- parts -------------------------------------------------------------------------------------------------------------
-
-
-class _Watch:
-    """A progress bar on a terminal, plain lines elsewhere."""
-
-    def __init__(self, n_runs: int, quiet: bool) -> None:
-        self.n_runs, self.quiet, self.done = n_runs, quiet, 0
-        columns = (TextColumn("running"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self.bar = Progress(*columns, console=console, disable=quiet or not console.is_terminal)
-
-    def __enter__(self) -> "_Watch":
-        self.bar.start()
-        self.task = self.bar.add_task("runs", total=self.n_runs)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.bar.stop()
-
-    def notify(self, result: Result) -> None:
-        self.done += 1
-        self.bar.advance(self.task)
-        if not self.quiet and not console.is_terminal and (self.done % 500 == 0 or self.done == self.n_runs):
-            typer.echo(f"{self.done}/{self.n_runs} runs")
 
 
 def _make_scope(quick: bool, datasets: str | None, repeats: int | None, rules: str | None) -> Scope:

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from takagi.cli._console import print_json, print_text, set_output
-from takagi.cli._files import check_input
 from takagi.cli._options import AsJson, ModelFile, Names, NoHeader, QuietResult, Sheet, TableFile
 from takagi.cli._tables import make_layout, open_input
 from takagi.inspection import LocalExplanation, explain_local
@@ -28,7 +27,7 @@ def explain(
 ) -> None:
     """Explain predictions: what each column adds to the average row's, and which rules fire."""
     set_output(quiet=quiet)
-    loaded = LoadedModel(check_input(model))
+    loaded = LoadedModel(model)
     source = open_input(table, make_layout(no_header, names, sheet))
     found = loaded.find_rows(source, row or [0])
     explained = [replace(explain_local(loaded.model, X), row_numbers=(number,)) for number, X in found.items()]

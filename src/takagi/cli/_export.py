@@ -9,7 +9,7 @@ import typer
 
 from takagi._messages import unknown_name
 from takagi.cli._console import Misuse, print_json, print_text, set_output
-from takagi.cli._files import check_input, check_output
+from takagi.cli._files import check_output
 from takagi.cli._options import AsJson, Force, ModelFile, Quiet
 from takagi.export import to_c, to_fis, to_json, to_onnx
 from takagi.workflow import LoadedModel
@@ -58,7 +58,7 @@ def export(
     if single and kind not in ("onnx", "c"):
         raise Misuse(f"--single is for onnx and c; {kind} holds numbers as text, with all digits.")
     path = check_output(model.with_suffix(f".{kind}") if output is None else output, force, inputs=[model])
-    FORMATS[kind](LoadedModel(check_input(model)).model, path, single)
+    FORMATS[kind](LoadedModel(model).model, path, single)
     print_text(f"Wrote {path}")
     if as_json:
         print_json({"output": str(path), "format": kind, "n_bytes": path.stat().st_size})

@@ -1,25 +1,11 @@
 """Files: what may be read and written, and outputs that are seen whole or not at all."""
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher, get_close_matches
 from pathlib import Path
 
 from takagi.cli._console import Misuse
 
 STANDARD = "-"
-
-
-def check_input(path: Path) -> Path:
-    """Return a path to a file that is there, or raise `Misuse` with the nearest name."""
-    path = path.expanduser()
-    if path.is_dir():
-        raise Misuse(f"{path} is a folder; give a file in it.")
-    if path.exists():
-        return path
-    beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
-    alike = [name for name in beside if SequenceMatcher(None, path.stem, Path(name).stem).ratio() > 0.6]
-    near = get_close_matches(path.name, alike, n=1)
-    raise Misuse(f"there is no file {path}." + (f" Did you mean {path.with_name(near[0])}?" if near else ""))
 
 
 def check_output(path: Path, force: bool, suffixes: Sequence[str] = (), inputs: Sequence[str | Path] = ()) -> Path:

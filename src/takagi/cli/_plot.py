@@ -12,7 +12,7 @@ from takagi import inspection
 from takagi._files import replace_when_whole
 from takagi._messages import unknown_name
 from takagi.cli._console import Misuse, print_json, print_text, set_output
-from takagi.cli._files import check_input, check_output
+from takagi.cli._files import check_output
 from takagi.cli._options import AsJson, Force, MaybeTableFile, ModelFile, Names, NoHeader, Quiet, Sheet
 from takagi.cli._tables import make_layout, open_input
 from takagi.workflow import LoadedModel
@@ -73,7 +73,7 @@ def plot(
     set_output(quiet=quiet, silent=quiet or as_json)
     _check_wish(kind, table, feature, row)
     path = check_output(output, force, _SUFFIXES, [model, *([] if table is None else [table])])
-    loaded = LoadedModel(check_input(model))
+    loaded = LoadedModel(model)
     X = None
     if table is not None:
         source = open_input(table, make_layout(no_header, names, sheet))

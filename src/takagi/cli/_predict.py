@@ -9,7 +9,7 @@ import typer
 
 from takagi._text import count
 from takagi.cli._console import Misuse, print_json, print_text, set_output
-from takagi.cli._files import STANDARD, check_input, check_output
+from takagi.cli._files import STANDARD, check_output
 from takagi.cli._options import AsJson, Force, ModelFile, Names, NoHeader, Quiet, Sheet, TableFile
 from takagi.cli._progress import Watch
 from takagi.cli._tables import make_layout, open_input
@@ -44,7 +44,7 @@ def predict(
     path = None if output == STANDARD else check_output(Path(output), force, SUFFIXES, [model, table])
     if as_json and path is None:
         raise Misuse("--json prints on the standard output, where the predictions go; give a file with -o.")
-    loaded = LoadedModel(check_input(model))
+    loaded = LoadedModel(model)
     source = open_input(table, make_layout(no_header, names, sheet))
     kept = _choose_kept(source, keep or [])
     start = time.perf_counter()

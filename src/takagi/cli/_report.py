@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from takagi.cli._console import print_json, print_note, print_text, set_output
-from takagi.cli._files import check_input, check_output
+from takagi.cli._files import check_output
 from takagi.cli._options import AsJson, Force, ModelFile, Names, NoHeader, Quiet, Sheet, TableFile, Target
 from takagi.cli._tables import make_layout, open_input, read_labeled
 from takagi.workflow import LoadedModel
@@ -35,7 +35,7 @@ def report(
 
     set_output(quiet=quiet, silent=quiet or as_json)
     path = check_output(output, force, (".html", ".htm"), [model, table])
-    loaded = LoadedModel(check_input(model))
+    loaded = LoadedModel(model)
     rows = read_labeled(loaded, open_input(table, make_layout(no_header, names, sheet)), target)
     page = ModelReport(loaded.model, rows.X, rows.y, title=title)
     page.write_html(path)

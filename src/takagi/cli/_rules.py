@@ -1,7 +1,6 @@
 """``takagi rules``: the rules as text."""
 
 from takagi.cli._console import print_json, print_text, set_output
-from takagi.cli._files import check_input
 from takagi.cli._options import AsJson, MaybeTableFile, ModelFile, Names, NoHeader, QuietResult, Sheet
 from takagi.cli._tables import make_layout, open_input
 from takagi.inspection import export_text, rule_table
@@ -22,7 +21,7 @@ def rules(
     Shares and words such as "high" are of the training rows, or of TABLE if one is given.
     """
     set_output(quiet=quiet)
-    loaded = LoadedModel(check_input(model))
+    loaded = LoadedModel(model)
     X = None if table is None else loaded.read(open_input(table, make_layout(no_header, names, sheet)))
     if as_json:
         print_json(rule_table(loaded.model, X).to_dict("records"))

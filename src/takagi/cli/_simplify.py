@@ -7,7 +7,7 @@ import typer
 
 from takagi._text import count
 from takagi.cli._console import print_json, print_text, set_output
-from takagi.cli._files import check_input, check_output
+from takagi.cli._files import check_output
 from takagi.cli._options import AsJson, Force, ModelFile, Names, NoHeader, Quiet, Sheet, TableFile, Target
 from takagi.cli._progress import Watch
 from takagi.cli._tables import make_layout, open_input, read_labeled
@@ -45,7 +45,7 @@ def simplify_model(
     """
     set_output(quiet=quiet, silent=quiet or as_json)
     path = check_output(output, force, inputs=[table])
-    loaded = LoadedModel(check_input(model))
+    loaded = LoadedModel(model)
     rows = read_labeled(loaded, open_input(table, make_layout(no_header, names, sheet)), target)
     limits: dict[str, Any] = {"max_loss": max_loss, "max_rules": max_rules, "max_conditions": max_conditions}
     with Watch() as watch:

@@ -8,7 +8,7 @@ from takagi.tables._arrow import ArrowSource
 from takagi.tables._dask import DaskSource
 from takagi.tables._encoder import MISSING, Column, TableEncoder
 from takagi.tables._errors import DatasetError, HeaderWarning, RequestError, SheetWarning
-from takagi.tables._files import NamedTable, OpenTable, TableLayout, find_columns, open_table
+from takagi.tables._files import NamedTable, OpenTable, TableLayout, find_columns, locate_file, open_table
 from takagi.tables._open import open_source
 from takagi.tables._shuffle import shuffle_rows
 from takagi.tables._source import Block, Roles, Sample, Source
@@ -31,6 +31,7 @@ __all__ = [
     "TableEncoder",
     "TableLayout",
     "find_columns",
+    "locate_file",
     "open_source",
     "open_table",
     "shuffle_rows",

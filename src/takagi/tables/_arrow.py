@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from takagi._kinds import find_type
 from takagi._messages import need_extra
 from takagi._typing import FloatArray
 from takagi.tables._errors import DatasetError
@@ -158,7 +159,7 @@ class ArrowSource:
     def _parse(self, table: Any, file: TextTable) -> Any:
         """Return a table of text with numbers in the columns that began as numbers."""
         for k, name in enumerate(table.column_names):
-            if str(self.schema.field(name).type) == "double":
+            if find_type(self.schema.field(name).type) == "number":
                 numbers = parse_numbers(table.column(k), file.dialect.decimal)
                 if numbers is None:
                     word = find_word(table.column(k), file.dialect.decimal)

@@ -14,17 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from takagi._kinds import find_type
 from takagi._typing import FloatArray, IntArray
 
 MISSING_WORDS = frozenset({"", "?", "na", "n/a", "#n/a", "<na>", "nan", "null", "missing"})
-MISSING_FORMS = sorted(
-    {form for word in MISSING_WORDS for form in (word, word.upper(), word.title())} | {"NaN", "#N/A"}
-)  # as they stand in files
 _TRUTH = {"true": 1.0, "false": 0.0}
-_DATES = ("date", "time", "duration", "period")
-_NESTED = ("interval", "list", "struct", "array", "map", "binary", "complex", "|s")
-_CATEGORIES = ("categor", "enum", "dictionary")
-_NUMBERS = ("int", "uint", "float", "double", "halffloat", "decimal")
 
 
 @dataclass(frozen=True)
@@ -42,15 +36,13 @@ class Cells:
 
 def read_cells(column: Any, name: str) -> Cells:
     """Read an array of one dimension, a pandas or a polars column."""
-    dtype = str(column.dtype).lower().removeprefix("sparse[")
-    if dtype.startswith(_DATES):
+    kind = find_type(column.dtype)
+    if kind == "date":
         raise _date_error(name)
-    if dtype.startswith(_NESTED):
+    if kind == "other":
         raise _type_error(name, str(column.dtype))
-    if dtype.startswith("bool"):
-        return Cells("boolean", numbers=_to_floats(column))
-    if dtype.startswith(_NUMBERS):
-        return Cells("number", numbers=_to_floats(column))
+    if kind in ("boolean", "number"):
+        return Cells(kind, numbers=_to_floats(column))
     if hasattr(column, "cat") and hasattr(column, "iloc"):
         levels = [level if isinstance(level, str | Real) else str(level) for level in column.cat.categories]
         found, words = _index_words(levels, name)
@@ -60,7 +52,7 @@ def read_cells(column: Any, name: str) -> Cells:
     if _are_numbers(values):
         return Cells("number", numbers=np.array(values, dtype=float))
     codes, words = _index_words(values, name)
-    return Cells("category" if dtype.startswith(_CATEGORIES) else "text", codes=codes, words=words)
+    return Cells("category" if kind == "category" else "text", codes=codes, words=words)
 
 
 def find_kind(cells: Cells) -> str:

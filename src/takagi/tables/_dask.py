@@ -15,7 +15,7 @@ from takagi.tables._source import Block, Roles, Sample, refuse_empty
 _AT_ONCE = 64  # partitions that are counted or sampled in one go
 
 
-class Partition(NamedTuple):
+class DaskPartition(NamedTuple):
     """The rows of a partition that have a target, and how many have none."""
 
     block: Block
@@ -28,7 +28,7 @@ class DaskSource:
     Parameters
     ----------
     parts : list of Delayed
-        One `Partition` each.
+        One `DaskPartition` each.
     n_features : int
         Columns to learn from.
     label : str
@@ -118,7 +118,7 @@ class DaskSource:
 # -- what workers do ---------------------------------------------------------------------------------------------------
 
 
-def _read_frame(frame: Any, roles: Roles, origin: str) -> Partition:
+def _read_frame(frame: Any, roles: Roles, origin: str) -> DaskPartition:
     """Split the columns of a partition; rows without a target are left out."""
     targets = np.column_stack([_to_floats(frame[name], f"{origin}: the target {name!r}") for name in roles.targets])
     weight = np.ones(len(frame))
@@ -128,10 +128,10 @@ def _read_frame(frame: Any, roles: Roles, origin: str) -> Partition:
     features = frame.loc[:, list(roles.features)]
     if not present.all():
         features, targets, weight = features[present], targets[present], weight[present]
-    return Partition(Block(features, targets, weight, origin), int((~present).sum()))
+    return DaskPartition(Block(features, targets, weight, origin), int((~present).sum()))
 
 
-def _read_arrays(X: Any, y: Any, weight: Any, origin: str) -> Partition:
+def _read_arrays(X: Any, y: Any, weight: Any, origin: str) -> DaskPartition:
     """Put features, targets and weights of one partition together."""
     targets = _to_floats(y, f"{origin}: y")
     weight = np.ones(len(X)) if weight is None else _to_floats(weight, f"{origin}: sample_weight")
@@ -140,7 +140,7 @@ def _read_arrays(X: Any, y: Any, weight: Any, origin: str) -> Partition:
             f"{origin}: X has {len(X)} rows, y {len(targets)} and sample_weight {len(weight)}. Cut all of them alike, "
             "for example with rechunk or repartition."
         )
-    return Partition(Block(X, targets if targets.ndim == 2 else targets[:, None], weight, origin), 0)
+    return DaskPartition(Block(X, targets if targets.ndim == 2 else targets[:, None], weight, origin), 0)
 
 
 def _to_floats(values: Any, what: str) -> FloatArray:
@@ -152,11 +152,11 @@ def _to_floats(values: Any, what: str) -> FloatArray:
         raise DatasetError(f"{what} must be numbers ({error}).") from error
 
 
-def _count(partition: Partition) -> tuple[int, int]:
+def _count(partition: DaskPartition) -> tuple[int, int]:
     return len(partition.block.y), partition.n_without_target
 
 
-def _take(partition: Partition, n_rows: int, seed: int) -> Block:
+def _take(partition: DaskPartition, n_rows: int, seed: int) -> Block:
     """Return some rows, drawn at random."""
     X, y, weight, origin = partition.block
     rows = np.random.default_rng(seed).choice(len(y), n_rows, replace=False)

@@ -120,11 +120,7 @@ def open_table(source: str | Path | BinaryIO, layout: TableLayout | None = None)
 
 
 def _open_file(source: str | Path, layout: TableLayout) -> OpenTable:
-    path = Path(source).expanduser()
-    if path.is_dir():
-        raise RequestError(f"{path} is a folder; give a file in it.")
-    if not path.exists():
-        raise _lacking_error(path)
+    path = locate_file(source)
     with path.open("rb") as stream:
         head = stream.read(len(_PARQUET))
     if not head:
@@ -234,6 +230,16 @@ class ParquetTable:
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
+
+
+def locate_file(source: str | Path) -> Path:
+    """Return a path to a file that is there, or raise an error with the nearest name."""
+    path = Path(source).expanduser()
+    if path.is_dir():
+        raise RequestError(f"{path} is a folder; give a file in it.")
+    if not path.exists():
+        raise _lacking_error(path)
+    return path
 
 
 def find_files(source: Any) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from takagi._kinds import find_type
 from takagi._messages import need_extra
 
 
@@ -12,8 +13,7 @@ def to_frame(table: Any) -> Any:
 
 def _map_type(kind: Any) -> Any:
     """Return the type of a pandas column where pandas' own would be objects."""
-    types = need_extra("pyarrow.types", "parquet")
-    if types.is_dictionary(kind) or types.is_integer(kind) or types.is_floating(kind):
+    if find_type(kind) == "category" or (find_type(kind) == "number" and "decimal" not in str(kind)):
         return None
     return need_extra("pandas", "parquet").ArrowDtype(kind)
 
@@ -21,6 +21,6 @@ def _map_type(kind: Any) -> Any:
 def encode_text(table: Any) -> Any:
     """Return a table whose text is written once a word, which an encoder reads much faster."""
     for k, field in enumerate(table.schema):
-        if str(field.type) in ("string", "large_string", "string_view"):
+        if find_type(field.type) == "text":
             table = table.set_column(k, field.name, table.column(k).dictionary_encode())
     return table

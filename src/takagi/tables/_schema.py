@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from takagi._kinds import find_type
 from takagi._messages import need_extra
 from takagi.tables._errors import DatasetError
 from takagi.tables._text import TextTable
@@ -26,7 +27,8 @@ class TextParts:
         return self.files
 
 
-_NUMBERS, _TEXT, _TRUTH, _DATES, _NOTHING = "numbers", "text", "true and false", "dates or times", "nothing"
+_NUMBERS, _TRUTH, _NOTHING = "numbers", "true and false", "nothing"
+_WORDS = {"number": _NUMBERS, "text": "text", "boolean": _TRUTH, "date": "dates or times", "nothing": _NOTHING}
 
 
 def check_files(dataset: Any, columns: list[str], reads_all: bool) -> Any:
@@ -38,7 +40,7 @@ def check_files(dataset: Any, columns: list[str], reads_all: bool) -> Any:
         If a file cannot be read or has other columns; the message names both.
     """
     arrow = need_extra("pyarrow", "parquet")
-    first, schemas, known = "", [], {field.name: find_kind(field.type) for field in dataset.schema}
+    first, schemas, known = "", [], {field.name: name_type(field.type) for field in dataset.schema}
     for fragment in list_fragments(dataset):
         path = getattr(fragment, "path", "the dataset")
         try:
@@ -47,7 +49,7 @@ def check_files(dataset: Any, columns: list[str], reads_all: bool) -> Any:
             raise DatasetError(f"{path} is damaged or empty: {str(error).splitlines()[0]}") from error
         first, constants = first or path, find_constants(fragment)
         _compare(
-            {f.name: find_kind(f.type) for f in schema}, known, [c for c in columns if c not in constants], path, first
+            {f.name: name_type(f.type) for f in schema}, known, [c for c in columns if c not in constants], path, first
         )
         further = [name for name in schema.names if name not in known]
         if further and reads_all:
@@ -108,25 +110,15 @@ def find_constants(fragment: Any) -> dict[str, Any]:
     return need_extra("pyarrow.dataset", "parquet").get_partition_keys(fragment.partition_expression)
 
 
-def find_kind(kind: Any) -> str:
+def name_type(kind: Any) -> str:
     """Return in words what a column of a type holds."""
-    types = need_extra("pyarrow.types", "parquet")
-    if types.is_dictionary(kind):
-        return find_kind(kind.value_type)
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-        return _NUMBERS
-    if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
-        return _TEXT
-    if types.is_boolean(kind):
-        return _TRUTH
-    if types.is_temporal(kind):
-        return _DATES
-    return _NOTHING if types.is_null(kind) else str(kind)
+    kind = getattr(kind, "value_type", kind) if find_type(kind) == "category" else kind
+    return _WORDS.get(find_type(kind), str(kind))
 
 
 def check_target(kind: Any, name: str) -> None:
     """Raise an error unless a target's type is one of numbers."""
-    found = find_kind(kind)
+    found = name_type(kind)
     if found == _NOTHING:
         raise DatasetError(f"The target {name!r} has no value in any row.")
     if found != _NUMBERS:
@@ -136,7 +128,7 @@ def check_target(kind: Any, name: str) -> None:
 
 def check_weight(kind: Any, name: str) -> None:
     """Raise an error unless the type of a column of weights is one of numbers."""
-    found = find_kind(kind)
+    found = name_type(kind)
     if found != _NUMBERS:
         raise DatasetError(f"sample_weight {name!r} must be numbers, but holds {found}. Choose another column.")
 

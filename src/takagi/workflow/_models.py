@@ -13,7 +13,7 @@ from takagi._text import count, quote
 from takagi._typing import FloatArray
 from takagi._wording import name_outputs
 from takagi.persistence import load
-from takagi.tables import DatasetError, OpenTable, RequestError, find_columns
+from takagi.tables import DatasetError, OpenTable, RequestError, find_columns, locate_file
 from takagi.workflow._columns import read_target
 
 _CELLS_PER_BLOCK = 2**19
@@ -45,7 +45,7 @@ class LoadedModel:
     """
 
     def __init__(self, path: Path) -> None:
-        self.model = load(path)
+        self.model = load(locate_file(path))
         self.opened: OpenModel = open_committee(self.model).first
 
     @cached_property

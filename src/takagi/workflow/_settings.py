@@ -60,7 +60,7 @@ def make_regressor(settings: ModelSettings) -> TSKRegressor | TSKCommittee:
     return TSKCommittee(estimator=regressor, random_state=settings.random_state, n_jobs=-1)
 
 
-def make_model(settings: ModelSettings) -> Pipeline:
+def build_model(settings: ModelSettings) -> Pipeline:
     """Return what is to be fitted to a table: encoder and regressor."""
     return make_pipeline(TableEncoder(), make_regressor(settings))
 

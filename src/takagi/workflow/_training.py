@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from takagi._typing import IntArray
 from takagi.training import Progress
 from takagi.workflow._events import Event, Tell, ignore
-from takagi.workflow._settings import ModelSettings, make_model
+from takagi.workflow._settings import ModelSettings, build_model
 
 _MANY_ROWS = 1000
 
@@ -41,7 +41,7 @@ def train_model(X: Any, y: Any, settings: ModelSettings, tell: Tell = ignore, ta
         If training was interrupted; there is no model then.
     """
     task = task or f"Training {settings.words} on {len(y):,} rows"
-    model = make_model(settings)
+    model = build_model(settings)
     tell(Event(task, 0, None, "iterations"))
 
     def show(progress: Progress) -> None:
@@ -104,7 +104,13 @@ def search_settings(
     grid = [{f"tskregressor__{name}": [value] for name, value in one.parameters.items()} for one in settings]
     folds = KFold(n_folds, shuffle=True, random_state=seed)
     search = GridSearchCV(
-        make_model(settings[0]), grid, scoring=counter.score, cv=folds, refit=False, n_jobs=-1, error_score="raise"
+        build_model(settings[0]),
+        grid,
+        scoring=counter.score,
+        cv=folds,
+        refit=False,
+        n_jobs=-1,
+        error_score="raise",
     )
     try:
         with parallel_config("threading"):

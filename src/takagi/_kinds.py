@@ -1,0 +1,37 @@
+"""Types of columns: those of NumPy, pandas, polars and pyarrow, by their names, so that none of them is imported."""
+
+from typing import Any
+
+_KINDS = (
+    ("other", ("interval", "list", "large_list", "struct", "array", "map", "binary", "complex", "|s")),
+    ("date", ("date", "time", "duration", "period", "month_day")),
+    ("boolean", ("bool",)),
+    ("number", ("int", "uint", "float", "double", "half", "decimal")),
+    ("category", ("categor", "enum", "dictionary")),
+    ("text", ("str", "utf8", "large_str", "large_utf8", "<u", ">u")),
+    ("nothing", ("null",)),
+    ("object", ("object",)),
+)  # the first that fits: an interval is no int
+
+
+def find_type(dtype: Any) -> str:
+    """Return what a column of a type holds.
+
+    Parameters
+    ----------
+    dtype : type of a column
+        Of NumPy, pandas, polars or pyarrow.
+
+    Returns
+    -------
+    {"number", "boolean", "text", "category", "date", "nothing", "object", "other"}
+        "nothing" if all values are missing by type, "object" if only the values tell, "other" for what is no cell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [find_type(np.dtype(name)) for name in ("float32", "<U3", "datetime64[s]", "bool", "complex64")]
+    ['number', 'text', 'date', 'boolean', 'other']
+    """
+    name = str(dtype).lower().removeprefix("sparse[")
+    return next((kind for kind, starts in _KINDS if name.startswith(starts)), "other")
