@@ -11,7 +11,7 @@ from takagi._files import replace_when_whole
 from takagi.cli._console import Misuse, print_json, print_text, set_output
 from takagi.cli._files import check_output
 from takagi.cli._options import AsJson, Force, Quiet
-from takagi.cli._progress import Watch
+from takagi.cli._progress import run_watched
 from takagi.cli._tables import show_scores
 from takagi.inspection import export_text, rule_table
 from takagi.persistence import save
@@ -49,12 +49,12 @@ def demo(
     frame = load_wine(as_frame=True).frame
     X = frame.assign(cultivar=frame["target"].map({0: "first", 1: "second", 2: "third"}))[_COLUMNS]
     data = TrainingTable(X, frame[_TARGET], summarize_columns(X), 0, len(X))
-    settings = ModelSettings(n_rules=rules)
+    settings = ModelSettings(n_rules=rules, recipe="droprule")
     print_text(f"{len(X)} wines: {_TARGET} from {', '.join(_COLUMNS)}\n")
-    with Watch() as watch:
-        scores = score_settings(data, *split_off(len(X), 0.2, 0), settings, watch)
-        show_scores(scores, round(0.2 * len(X)))
-        model = train_model(X, data.y, settings, watch, f"Training on all {len(X)} rows")
+    training, test = split_off(len(X), 0.2, 0)
+    scores = run_watched(score_settings, data, training, test, settings)
+    show_scores(scores, len(test))
+    model = run_watched(train_model, X, data.y, settings, task=f"Training on all {len(X)} rows")
     print_text(f"\n{export_text(model)}")
     if files:
         with replace_when_whole(files[0]) as temporary:

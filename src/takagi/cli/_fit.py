@@ -23,7 +23,7 @@ from takagi.cli._console import (
 )
 from takagi.cli._files import STANDARD, check_output
 from takagi.cli._options import AsJson, Force, Names, NoHeader, Quiet, Sheet, TableFiles
-from takagi.cli._progress import Watch
+from takagi.cli._progress import run_watched
 from takagi.cli._tables import make_layout, open_input, show_scores, show_training_table
 from takagi.inspection import export_text, rule_table
 from takagi.persistence import save
@@ -109,8 +109,8 @@ def fit(
 ) -> None:
     """Train a model on a table, score it on rows held out, print its rules and write it to a file.
 
-    Columns may hold numbers, text, categories, true and false, and missing values. The score is that of a model trained without
-    the rows held out; the model that is written is then trained on all rows with the same settings.
+    Columns may hold numbers, text, categories, true and false, and missing values. The score is that of a model trained
+    without the rows held out; the model that is written is then trained on all rows with the same settings.
 
     Several files, a folder, a pattern such as 'part-*.parquet', or a file of a gigabyte or more need not fit into
     memory: with more than 50,000 rows, they are trained on in passes, without the rows held out.
@@ -121,24 +121,24 @@ def fit(
         raise Misuse("--committee and --tune do not go together; leave one of them out.")
     layout = make_layout(no_header, names, sheet)
     source = TableParts.open(table, layout) if _has_parts(table) else open_input(table[0], layout)
-    with Watch() as watch:
-        parts, data = _read(source, target, drop or [], seed, watch)
-        show_training_table(source, data)
-        training, test = split_off(len(data.y), test_fraction, seed)
-        settings, candidates = choose_settings(rules, iterations, seed, recipe=recipe.value, committee=committee), []
-        if tune:
-            candidates = search_settings(*data.take(training), list_candidates(rules, iterations, seed, recipe=recipe.value), seed, watch)
-            settings = candidates[0].settings
-            _show_candidates(candidates)
-        if parts is not None:
-            model = _keep_best(output, lambda: train_in_parts(parts, data, test, settings, watch))
-            scores = score_model(model, data, training, test)
-            show_scores(scores, len(test))
-        else:
-            scores = score_settings(data, training, test, settings, watch)
-            show_scores(scores, len(test))
-            task = f"Training {settings.words} on all {len(data.y):,} rows"
-            model = train_model(data.X, data.y, settings, watch, task)
+    parts, data = _read(source, target, drop or [], seed)
+    show_training_table(source, data)
+    training, test = split_off(len(data.y), test_fraction, seed)
+    settings, candidates = choose_settings(rules, iterations, seed, recipe=recipe.value, committee=committee), []
+    if tune:
+        tried = list_candidates(rules, iterations, seed, recipe=recipe.value)
+        candidates = run_watched(search_settings, *data.take(training), tried, seed)
+        settings = candidates[0].settings
+        _show_candidates(candidates)
+    if parts is not None:
+        model = _keep_best(output, lambda: run_watched(train_in_parts, parts, data, test, settings))
+        scores = score_model(model, data, training, test)
+        show_scores(scores, len(test))
+    else:
+        scores = run_watched(score_settings, data, training, test, settings)
+        show_scores(scores, len(test))
+        task = f"Training {settings.words} on all {len(data.y):,} rows"
+        model = run_watched(train_model, data.X, data.y, settings, task=task)
     _print_rules(model, output)
     save(model, output)
     _say_next(output, getattr(source, "first", table[0]), has_report=not committee)
@@ -159,13 +159,11 @@ def _has_parts(table: list[str]) -> bool:
     return table != [STANDARD] and comes_in_parts(table)
 
 
-def _read(
-    source: Any, target: str, drop: list[str], seed: int, watch: Watch
-) -> tuple[RowsInParts | None, TrainingTable]:
+def _read(source: Any, target: str, drop: list[str], seed: int) -> tuple[RowsInParts | None, TrainingTable]:
     """Read a table, or a sample of one in parts that has more rows than that."""
     if not isinstance(source, TableParts):
         return None, read_training_table(source, target, drop)
-    parts, data = read_sample(source, target, drop, seed, watch)
+    parts, data = run_watched(read_sample, source, target, drop, seed)
     return parts if data.is_sample else None, data
 
 

@@ -1,6 +1,8 @@
 """Progress: a bar on a terminal, a plain line now and then elsewhere."""
 
 import time
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -8,6 +10,8 @@ from takagi.cli._console import notes
 from takagi.workflow import Event
 
 _SECONDS_BETWEEN_LINES = 10.0
+
+T = TypeVar("T")
 
 
 class Watch:
@@ -47,6 +51,12 @@ class Watch:
         self.task, self.last = event.task, time.monotonic()
         if not notes.is_terminal:
             _say(event.task)
+
+
+def run_watched(work: Callable[..., T], *arguments: Any, **options: Any) -> T:
+    """Call what takes a listener as `tell`, and show its progress, which is gone when it returns."""
+    with Watch() as watch:
+        return work(*arguments, tell=watch, **options)
 
 
 def _say(line: str) -> None:

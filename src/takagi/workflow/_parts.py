@@ -127,6 +127,4 @@ def train_in_parts(
 
     tell(Event(task, 0, None, "iterations"))
     model = copy_model(make_regressor(settings))
-    return fit_source(
-        model, rows.source, rows.sample, rows.rng, target=data.y.name, callback=show, left_out=is_test
-    )
+    return fit_source(model, rows.source, rows.sample, rows.rng, target=data.y.name, callback=show, left_out=is_test)
