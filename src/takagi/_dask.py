@@ -11,11 +11,6 @@ from takagi._typing import FloatArray
 Function = Callable[[Any], FloatArray]
 
 
-def is_dask(values: Any) -> bool:
-    """Whether something is a Dask array, data frame or series."""
-    return type(values).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(values, "__dask_graph__")
-
-
 def map_rows(function: Function, X: Any, n_outputs: int | None, names: Sequence[str] | None = None) -> Any:
     """Return the Dask collection of what a function makes of the rows of each block; nothing is computed yet.
 

@@ -73,6 +73,11 @@ def read_target_names(y: Table) -> list[str] | None:
     return [str(name)] if name else None
 
 
+def is_dask(values: Any) -> bool:
+    """Whether something is a Dask array, data frame or series."""
+    return type(values).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(values, "__dask_graph__")
+
+
 def validate_rows(estimator: BaseEstimator, X: Table) -> FloatArray:
     """Return checked rows to predict."""
     reject_text(X)

@@ -18,7 +18,7 @@ import takagi
 PROGRAM = """
 import numpy as np
 from takagi import kernels
-from takagi.initializers._fuzzy_cmeans import measure_memberships
+from takagi.initializers._clusters import measure_memberships
 print(kernels.is_compiled(kernels.assign_memberships), kernels.assign_memberships.stats.cache_path)
 print(measure_memberships(np.array([[0.0], [1.0]]), np.array([[0.0], [3.0]]), 2.0).round(6).tolist())
 """

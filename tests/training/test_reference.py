@@ -25,7 +25,7 @@ import reference as ref
 from cases import GROUPS, to_takagi
 from takagi import RuleBase, TrainConfig, train
 from takagi.initializers import GridInitializer, fuzzy_cmeans
-from takagi.initializers._base import rules_from_clusters
+from takagi.initializers._clusters import rules_from_clusters
 from takagi.optimizers import SGDM, AdaBelief, AdaBound, Adam
 
 FOLDER = Path(os.environ.get("TAKAGI_REFERENCE", Path(__file__).parents[1] / "data" / "reference"))

@@ -6,10 +6,10 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from takagi._compat import fit_context
-from takagi._dask import is_dask, map_rows
+from takagi._dask import map_rows
 from takagi._threads import with_one_blas_thread
 from takagi._typing import FloatArray, Table
-from takagi._validation import validate_held_out, validate_rows, validate_training
+from takagi._validation import is_dask, validate_held_out, validate_rows, validate_training
 from takagi._wording import name_outputs
 from takagi.estimators._base import BaseTSK, check_start, count_threads, make_rng
 from takagi.estimators._collections import open_collections

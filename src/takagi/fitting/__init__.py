@@ -19,8 +19,7 @@ from takagi.fitting._rows import (
     merge_equal_rows,
     stack_rows,
 )
-from takagi.fitting._training import forget_data, initialize, train_rules
-from takagi.fitting._watch import Stage, Watch
+from takagi.fitting._training import Stage, Watch, forget_data, initialize, train_rules
 
 __all__ = [
     "MAX_VALIDATION_ROWS",

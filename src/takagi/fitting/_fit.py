@@ -11,8 +11,7 @@ from takagi.fitting._pilots import fit_ridge, run_pilots
 from takagi.fitting._plan import Plan
 from takagi.fitting._rows import Rows, split_rows, stack_rows
 from takagi.fitting._teachers import expect_lessons, teach
-from takagi.fitting._training import Trained, train_rules
-from takagi.fitting._watch import Stage, Watch
+from takagi.fitting._training import Stage, Trained, Watch, train_rules
 from takagi.profile import measure_profile
 from takagi.rulebase import RuleBase
 from takagi.training import TrainConfig

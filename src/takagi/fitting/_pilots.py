@@ -16,8 +16,7 @@ from sklearn.linear_model import Ridge, RidgeCV
 from takagi._typing import FloatArray
 from takagi.fitting._plan import MANY_FEATURES, Penalties, Plan
 from takagi.fitting._rows import MAX_VALIDATION_ROWS, Rows, draw_order, measure_columns
-from takagi.fitting._training import train_rules
-from takagi.fitting._watch import Watch
+from takagi.fitting._training import Watch, train_rules
 from takagi.rulebase import RuleBase
 
 SMOOTHNESS_PER_NOISE = (3.0, 0.02, 0.1, 0.6, 15.0)  # the usual one first

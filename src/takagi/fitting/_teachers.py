@@ -14,8 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 from takagi._typing import FloatArray
 from takagi.fitting._plan import Penalties, Plan
 from takagi.fitting._rows import Rows, measure_columns
-from takagi.fitting._training import Trained, train_rules
-from takagi.fitting._watch import Watch
+from takagi.fitting._training import Trained, Watch, train_rules
 
 _FEWEST_RULES = 4  # of a teacher
 _N_BETWEEN = 8_000  # points between rows

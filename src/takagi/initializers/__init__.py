@@ -1,8 +1,8 @@
 """Initialisers: the first rule base from data, by fuzzy c-means, k-means, at random or as a grid."""
 
-from takagi.initializers._base import Initializer
-from takagi.initializers._fuzzy_cmeans import (
+from takagi.initializers._clusters import (
     FuzzyCMeansInitializer,
+    Initializer,
     count_distinct,
     draw_memberships,
     fuzzy_cmeans,

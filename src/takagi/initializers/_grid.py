@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from takagi._typing import FloatArray
-from takagi.initializers._base import replace_zeros
+from takagi.initializers._clusters import replace_zeros
 from takagi.rulebase import RuleBase
 
 

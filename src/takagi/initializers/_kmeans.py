@@ -7,7 +7,7 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from takagi._typing import FloatArray
-from takagi.initializers._base import limit_rules, rules_from_clusters
+from takagi.initializers._clusters import limit_rules, rules_from_clusters
 from takagi.rulebase import RuleBase
 
 

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from takagi._dask import is_dask
 from takagi._messages import need_extra
 from takagi._typing import FloatArray
+from takagi._validation import is_dask
 from takagi.tables._errors import DatasetError
 from takagi.tables._source import Block, Roles, Sample, refuse_empty
 

@@ -11,10 +11,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from takagi._compat import Interval, fit_context
-from takagi._dask import is_dask, map_rows
+from takagi._dask import map_rows
 from takagi._messages import find_nearest, warn_user
 from takagi._text import format_number
 from takagi._typing import FloatArray, IntArray, Table
+from takagi._validation import is_dask
 from takagi.tables._cells import Cells, as_numbers, as_truth, as_words, find_kind, read_cells
 
 MISSING = "missing"
