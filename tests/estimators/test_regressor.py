@@ -1,6 +1,7 @@
 import pickle
 import re
 import threading
+from dataclasses import dataclass
 
 import joblib
 import numpy as np
@@ -19,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from takagi import TSKRegressor
 from takagi.initializers import FuzzyCMeansInitializer
 from takagi.optimizers import AdaBelief
+from takagi.training import Bounds
 
 
 @pytest.fixture(scope="module")
@@ -518,3 +520,66 @@ def test_a_row_that_is_half_of_the_table_is_learned(settings):
     y = np.r_[X[:3000, 0], np.full(3000, 5.0)]
     model = TSKRegressor(max_iter=1500, random_state=1, **settings).fit(X, y)
     assert model.predict([[0.0, 0.0]])[0] == pytest.approx(5.0, abs=0.3)
+
+
+# -- optimizers and feasible sets of one's own -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Lion:
+    """The sign of a running mean (Chen et al., 2023)."""
+
+    beta: float = 0.9
+
+    def phi(self, g, m, t):
+        return np.sign(self.beta * m + (1 - self.beta) * g)
+
+    def psi(self, g, m, v, t):
+        return np.ones_like(g)
+
+    def omega(self, alpha, v, t):
+        return alpha
+
+
+@dataclass(frozen=True)
+class EqualWidths:
+    """Every feature has one width."""
+
+    def project(self, parameters, v):
+        widths = parameters["widths"]
+        return parameters | {"widths": np.broadcast_to(widths.mean(axis=0), widths.shape)}
+
+
+def test_an_optimizer_of_ones_own_trains():
+    X, y = make_friedman1(300, 5, random_state=0)
+    model = TSKRegressor(
+        n_rules=4, recipe="droprule", optimizer=Lion(), learning_rate=0.01, max_iter=300, random_state=0
+    )
+    assert model.fit(X, y).score(X, y) > 0.7
+    assert clone(model).optimizer == Lion()
+
+
+def test_a_feasible_set_of_ones_own_is_kept_to():
+    X, y = make_friedman1(300, 5, random_state=0)
+    model = TSKRegressor(n_rules=4, recipe="droprule", bounds=EqualWidths(), max_iter=200, random_state=0).fit(X, y)
+    widths = model.rule_base_.widths
+    np.testing.assert_allclose(widths, np.broadcast_to(widths[0], widths.shape), rtol=1e-9)
+
+
+def test_bounds_keep_centers_within_the_data_in_every_stage():
+    X, y = make_friedman1(300, 5, noise=1.0, random_state=0)
+    low, high = ((end - X.mean(axis=0)) / X.std(axis=0) for end in (X.min(axis=0), X.max(axis=0)))
+    model = TSKRegressor(bounds=Bounds(centers=(low, high)), max_iter=300, random_state=0).fit(X, y)
+    free = TSKRegressor(max_iter=300, random_state=0).fit(X, y)
+    outside = [
+        ((m.rule_base_.centers < X.min(axis=0) - 1e-9) | (m.rule_base_.centers > X.max(axis=0) + 1e-9)).mean()
+        for m in (model, free)
+    ]
+    assert outside[0] == 0
+    assert outside[1] > 0
+
+
+@pytest.mark.parametrize("params", [{"optimizer": object()}, {"bounds": object()}, {"optimizer": 3}])
+def test_other_objects_are_refused(params):
+    with pytest.raises(ValueError, match=f"The '{next(iter(params))}' parameter of TSKRegressor must be"):
+        TSKRegressor(**params).fit([[1.0], [2.0]], [1.0, 2.0])

@@ -5,7 +5,7 @@ from takagi.optimizers import OPTIMIZERS, SGDM, AdaBelief
 
 
 def test_names_stand_for_four_different_rules():
-    assert {name: optimizer.spec().rule for name, optimizer in OPTIMIZERS.items()} == {
+    assert {name: optimizer.rule for name, optimizer in OPTIMIZERS.items()} == {
         "sgdm": kernels.SGDM,
         "adam": kernels.ADAM,
         "adabound": kernels.ADABOUND,
@@ -14,8 +14,9 @@ def test_names_stand_for_four_different_rules():
 
 
 def test_constants_reach_the_kernel():
-    assert tuple(AdaBelief(beta1=0.8, beta2=0.99, epsilon=1e-3).spec())[1:] == (0.8, 0.99, 1e-3)
-    assert SGDM(beta1=0.5).spec().beta1 == 0.5
+    optimizer = AdaBelief(beta1=0.8, beta2=0.99, epsilon=1e-3)
+    assert (optimizer.beta1, optimizer.beta2, optimizer.epsilon) == (0.8, 0.99, 1e-3)
+    assert SGDM(beta1=0.5).beta1 == 0.5
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS.values())

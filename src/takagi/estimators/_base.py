@@ -18,11 +18,11 @@ from takagi._typing import FloatArray, Table
 from takagi._validation import TrainingData, validate_rows, validate_training
 from takagi.fitting import Fitted, Rows, Watch, make_plan
 from takagi.initializers import Initializer
-from takagi.optimizers import Optimizer
+from takagi.optimizers import OPTIMIZERS, Optimizer, OwnOptimizer
 from takagi.rulebase import RuleBase
 from takagi.streaming import ASSUMED_ROWS, Passes, Stream, fit_passes
 from takagi.tables import DatasetError
-from takagi.training import Callback
+from takagi.training import Bounds, Callback, FeasibleSet
 
 _AUTO = StrOptions({"auto"})
 _USED = ("keep_prob", "batch_size", "l2", "smoothness")  # attributes that tell what was used
@@ -37,7 +37,8 @@ class BaseTSK(BaseEstimator):
         "init": [str, HasMethods("make_rules")],
         "projection": [None, str],
         "n_projections": [str, Interval(Integral, 1, None, closed="left")],
-        "optimizer": [str, HasMethods("spec")],
+        "optimizer": [str, *map(type, OPTIMIZERS.values()), HasMethods(["phi", "psi", "omega"])],
+        "bounds": [None, Bounds, HasMethods("project")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "powerball": [Interval(Real, 0, None, closed="left")],
         "keep_prob": [_AUTO, Interval(Real, 0, 1, closed="right")],
@@ -65,7 +66,8 @@ class BaseTSK(BaseEstimator):
         init: str | Initializer = "fcm",
         projection: str | None = None,
         n_projections: int | str = "log2",
-        optimizer: str | Optimizer = "adabelief",
+        optimizer: str | Optimizer | OwnOptimizer = "adabelief",
+        bounds: Bounds | FeasibleSet | None = None,
         learning_rate: float = 0.03,
         powerball: float = 0.5,
         keep_prob: float | str = "auto",
@@ -90,6 +92,7 @@ class BaseTSK(BaseEstimator):
         self.projection = projection
         self.n_projections = n_projections
         self.optimizer = optimizer
+        self.bounds = bounds
         self.learning_rate = learning_rate
         self.powerball = powerball
         self.keep_prob = keep_prob

@@ -42,7 +42,11 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseTSK):
     n_projections : int or "log2", default="log2"
         Number of combinations; "log2" takes log2(n_rules).
     optimizer : {"adabelief", "adam", "adabound", "sgdm"} or optimiser, default="adabelief"
-        Update rule; an object of `takagi.optimizers` to set its constants.
+        Update rule; an object of `takagi.optimizers` to set its constants, or one of your own with the methods `phi`,
+        `psi` and `omega` of `takagi.optimizers.OwnOptimizer`.
+    bounds : Bounds or FeasibleSet, optional
+        Where parameters may go in training, in standardized units: a `takagi.training.Bounds`, or an object of your own
+        with the method `project` of `takagi.training.FeasibleSet`. Not used by `partial_fit`.
     learning_rate : float, default=0.03
         The paper's alpha.
     powerball : float, default=0.5

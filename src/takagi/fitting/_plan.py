@@ -9,7 +9,7 @@ import numpy as np
 from takagi._messages import unknown_name
 from takagi.initializers import INITIALIZERS, Initializer
 from takagi.optimizers import OPTIMIZERS
-from takagi.training import TrainConfig
+from takagi.training import Bounds, FeasibleSet, TrainConfig
 
 RECIPES = ("accurate", "droprule")
 MANY_FEATURES = 24  # beyond which penalties grow, and ridge regression has the benefit of the doubt
@@ -99,6 +99,8 @@ class Plan:
         On consequents and sets.
     config : TrainConfig
         All other settings of training.
+    bounds : Bounds or FeasibleSet, optional
+        Where parameters may go.
     holds_out : bool
         Whether a part of the rows chooses the iterate; if not, all rows train to the end.
     validation_fraction : float
@@ -117,6 +119,7 @@ class Plan:
     scales_target: bool
     penalties: Penalties
     config: TrainConfig
+    bounds: Bounds | FeasibleSet | None
     holds_out: bool
     validation_fraction: float
     n_teachers: int
@@ -150,6 +153,7 @@ def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int) -> Plan:
             batch_size=_read(params["batch_size"], batch_size),
             **{name: params[name] for name in _AS_GIVEN},
         ),
+        bounds=params["bounds"],
         holds_out=recipe == "droprule" or params["n_iter_no_change"] is not None,
         validation_fraction=params["validation_fraction"],
         n_teachers=params["n_teachers"] if recipe == "accurate" else 0,

@@ -180,6 +180,7 @@ def train_rules(
         sample_weight=scaled.weight,
         sample_weight_val=judges.weight,
         callback=watch.follow(units.loss_factor),
+        bounds=plan.bounds,
         keep_interrupted=keep_interrupted,
     )
     watch.count(result.n_iter)

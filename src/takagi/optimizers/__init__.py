@@ -1,8 +1,8 @@
 """Update rules: SGDM, Adam, AdaBound and AdaBelief; with a Powerball exponent, the paper's eight optimisers."""
 
 from takagi.optimizers._rules import SGDM, AdaBelief, AdaBound, Adam
-from takagi.optimizers._spec import Optimizer, OptimizerSpec, OwnOptimizer
+from takagi.optimizers._spec import Optimizer, OwnOptimizer
 
 OPTIMIZERS: dict[str, Optimizer] = {"sgdm": SGDM(), "adam": Adam(), "adabound": AdaBound(), "adabelief": AdaBelief()}
 
-__all__ = ["OPTIMIZERS", "SGDM", "AdaBelief", "AdaBound", "Adam", "Optimizer", "OptimizerSpec", "OwnOptimizer"]
+__all__ = ["OPTIMIZERS", "SGDM", "AdaBelief", "AdaBound", "Adam", "Optimizer", "OwnOptimizer"]

@@ -5,9 +5,10 @@ Each acts on gradients ``g`` that have gone through Powerball, ``sign(g) |g|^gam
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from takagi import kernels
-from takagi.optimizers._spec import OptimizerSpec
+from takagi.optimizers._spec import Optimizer
 
 
 @dataclass(frozen=True)
@@ -19,18 +20,17 @@ class SGDM:
     Examples
     --------
     >>> from takagi.optimizers import SGDM
-    >>> SGDM(beta1=0.8).spec().beta1
+    >>> SGDM(beta1=0.8).beta1
     0.8
     """
 
     beta1: float = 0.9
+    beta2: ClassVar[float] = 0.0
+    epsilon: ClassVar[float] = 0.0
+    rule: ClassVar[int] = kernels.SGDM
 
     def __post_init__(self) -> None:
-        _check_constants(self.beta1)
-
-    def spec(self) -> OptimizerSpec:
-        """Return the numbers for the kernel."""
-        return OptimizerSpec(kernels.SGDM, self.beta1, 0.0, 0.0)
+        _check_constants(self)
 
 
 @dataclass(frozen=True)
@@ -44,20 +44,17 @@ class Adam:
     Examples
     --------
     >>> from takagi.optimizers import Adam
-    >>> Adam().spec().epsilon
+    >>> Adam().epsilon
     1e-08
     """
 
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
+    rule: ClassVar[int] = kernels.ADAM
 
     def __post_init__(self) -> None:
-        _check_constants(self.beta1, self.beta2, self.epsilon)
-
-    def spec(self) -> OptimizerSpec:
-        """Return the numbers for the kernel."""
-        return OptimizerSpec(kernels.ADAM, self.beta1, self.beta2, self.epsilon)
+        _check_constants(self)
 
 
 @dataclass(frozen=True)
@@ -70,20 +67,17 @@ class AdaBound:
     Examples
     --------
     >>> from takagi.optimizers import AdaBound
-    >>> AdaBound().spec().beta2
+    >>> AdaBound().beta2
     0.999
     """
 
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
+    rule: ClassVar[int] = kernels.ADABOUND
 
     def __post_init__(self) -> None:
-        _check_constants(self.beta1, self.beta2, self.epsilon)
-
-    def spec(self) -> OptimizerSpec:
-        """Return the numbers for the kernel."""
-        return OptimizerSpec(kernels.ADABOUND, self.beta1, self.beta2, self.epsilon)
+        _check_constants(self)
 
 
 @dataclass(frozen=True)
@@ -103,18 +97,15 @@ class AdaBelief:
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
+    rule: ClassVar[int] = kernels.ADABELIEF
 
     def __post_init__(self) -> None:
-        _check_constants(self.beta1, self.beta2, self.epsilon)
-
-    def spec(self) -> OptimizerSpec:
-        """Return the numbers for the kernel."""
-        return OptimizerSpec(kernels.ADABELIEF, self.beta1, self.beta2, self.epsilon)
+        _check_constants(self)
 
 
-def _check_constants(beta1: float, beta2: float = 0.0, epsilon: float = 0.0) -> None:
-    for name, beta in (("beta1", beta1), ("beta2", beta2)):
-        if not 0 <= beta < 1:
-            raise ValueError(f"{name} must be in [0, 1), got {beta}.")
-    if epsilon < 0:
-        raise ValueError(f"epsilon must not be negative, got {epsilon}.")
+def _check_constants(optimizer: Optimizer) -> None:
+    for name in ("beta1", "beta2"):
+        if not 0 <= getattr(optimizer, name) < 1:
+            raise ValueError(f"{name} must be in [0, 1), got {getattr(optimizer, name)}.")
+    if optimizer.epsilon < 0:
+        raise ValueError(f"epsilon must not be negative, got {optimizer.epsilon}.")

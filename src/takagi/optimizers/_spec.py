@@ -1,24 +1,28 @@
 """What training needs to know of an optimiser."""
 
-from typing import NamedTuple, Protocol
+from typing import ClassVar, Protocol
 
 from takagi._typing import FloatArray
 
 
-class OptimizerSpec(NamedTuple):
-    """One of the compiled update rules as numbers."""
-
-    rule: int
-    beta1: float
-    beta2: float
-    epsilon: float
-
-
 class Optimizer(Protocol):
-    """One of the compiled update rules: anything that turns into an `OptimizerSpec`."""
+    """One of the compiled update rules: its number in `takagi.kernels`, and its constants."""
 
-    def spec(self) -> OptimizerSpec:
-        """Return the numbers for the kernel."""
+    rule: ClassVar[int]
+
+    @property
+    def beta1(self) -> float:
+        """Decay of the first moment."""
+        ...
+
+    @property
+    def beta2(self) -> float:
+        """Decay of the second moment."""
+        ...
+
+    @property
+    def epsilon(self) -> float:
+        """What keeps step sizes finite."""
         ...
 
 

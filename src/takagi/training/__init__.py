@@ -5,13 +5,11 @@ Each iteration draws a mini-batch, drops rules, steps along the gradient and val
 heeds Ctrl-C.
 """
 
-from takagi.training._batches import draw_keep
-from takagi.training._bounds import Bounds
+from takagi.training._bounds import Bounds, FeasibleSet
 from takagi.training._config import SCHEDULES, TrainConfig
 from takagi.training._loss import LOSSES, LogLoss, SquaredError
-from takagi.training._own import FeasibleSet
 from takagi.training._run import Callback, Progress, Run, TrainResult, begin_state, find_width_floor
-from takagi.training._train import announce_compilation, train
+from takagi.training._train import announce_compilation, draw_keep, train
 
 __all__ = [
     "LOSSES",

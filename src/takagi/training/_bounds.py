@@ -1,9 +1,11 @@
-"""Where parameters may go: the paper's feasible set."""
+"""Where parameters may go, the paper's feasible set: a box, or a set of one's own."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
+from takagi import kernels
 from takagi._typing import ArrayLike, FloatArray
 from takagi.kernels import PARAMETERS, flatten
 from takagi.rulebase import RuleBase
@@ -102,3 +104,63 @@ def _tie(parts: dict[str, FloatArray], rules: RuleBase, tightest: np.ufunc, free
     if rules.tied_projection:
         both = tightest(parts["antecedent_projection"], parts["consequent_projection"])
         parts["antecedent_projection"] = parts["consequent_projection"] = both
+
+
+# -- a set of one's own ------------------------------------------------------------------------------------------------
+
+
+class FeasibleSet(Protocol):
+    """Where parameters may go, if that is not a box: anything that can `project`.
+
+    Examples
+    --------
+    Centers that stay in order, by isotonic regression in the norm of Algorithm 2, whose squares have the weights
+    ``sqrt(v)``:
+
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from sklearn.isotonic import isotonic_regression
+    >>> from takagi import RuleBase, TrainConfig, train
+    >>> @dataclass(frozen=True)
+    ... class OrderedCenters:
+    ...     def project(self, parameters, v):
+    ...         weights = np.sqrt(v["centers"][:, 0]) + 1e-12
+    ...         ordered = isotonic_regression(parameters["centers"][:, 0], sample_weight=weights)
+    ...         return parameters | {"centers": ordered[:, None]}
+    >>> X = np.linspace(-1, 1, 50)[:, None]
+    >>> start = RuleBase([[-0.5], [0.0], [0.5]], np.full((3, 1), 0.3), np.zeros((3, 1, 2)))
+    >>> config = TrainConfig(learning_rate=0.1, keep_prob=1.0, max_iter=100)
+    >>> rules = train(start, X, np.sin(5 * X[:, 0]), None, None, config, bounds=OrderedCenters()).rule_base
+    >>> print((np.diff(rules.centers[:, 0]) >= 0).all())
+    True
+    """
+
+    def project(self, parameters: dict[str, FloatArray], v: dict[str, FloatArray]) -> dict[str, FloatArray]:
+        """Return the nearest parameters in the set, in the norm of the fourth root of v.
+
+        Parameters
+        ----------
+        parameters : dict of str to ndarray
+            "centers", "widths", "consequents" and, if there are any, "antecedent_projection" and
+            "consequent_projection", in the shapes of a `RuleBase`. Widths are above the floor, and infinite where a
+            rule has no condition, which stays so.
+        v : dict of str to ndarray
+            The second moment of the gradient in the same shapes; ones before the first step, and for `SGDM`.
+
+        Returns
+        -------
+        dict of str to ndarray
+            The same names and shapes. Parameters that rules share have to stay equal.
+        """
+        ...
+
+
+def project(feasible: FeasibleSet, theta: FloatArray, v: FloatArray, shape: kernels.Shape) -> None:
+    """Move theta into a feasible set; conditions that are absent stay so."""
+    parameters = kernels.split(theta, shape)
+    projected = feasible.project(dict(parameters), kernels.split(v, shape))
+    moved = {name: np.asarray(projected.get(name), dtype=float) for name in parameters}
+    for name, values in parameters.items():
+        if moved[name].shape != values.shape:
+            raise ValueError(f"project must return {name} of shape {values.shape}, got shape {moved[name].shape}.")
+    theta[:] = np.where(np.isinf(theta), theta, kernels.flatten(moved))

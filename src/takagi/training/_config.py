@@ -59,7 +59,7 @@ class TrainConfig:
     loss: str = "squared"
 
     def __post_init__(self) -> None:
-        is_rule = hasattr(self.optimizer, "spec") or all(hasattr(self.optimizer, part) for part in _PARTS)
+        is_rule = hasattr(self.optimizer, "rule") or all(hasattr(self.optimizer, part) for part in _PARTS)
         if isinstance(self.optimizer, (str, type)) or not is_rule:
             raise TypeError(
                 "optimizer must be an object such as AdaBelief(), or one with phi, psi and omega, got "

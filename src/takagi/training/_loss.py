@@ -28,13 +28,7 @@ class SquaredError:
     """
 
     code: ClassVar[int] = kernels.SQUARED
-
-    def link(self, n_outputs: int) -> str:
-        """Return the link of the rules that are trained."""
-        return "identity"
-
-    def check_targets(self, y: FloatArray) -> None:
-        """Raise an error for targets that the loss does not know; here all numbers will do."""
+    links: ClassVar[tuple[str, str]] = ("identity", "identity")  # of rules with one output and with several
 
     def measure_rows(self, outputs: FloatArray, y: FloatArray) -> FloatArray:
         """Return the mean over outputs of the squared errors, of shape (n_rows,)."""
@@ -61,17 +55,7 @@ class LogLoss:
     """
 
     code: ClassVar[int] = kernels.LOG
-
-    def link(self, n_outputs: int) -> str:
-        """Return the link of the rules that are trained."""
-        return "logit" if n_outputs == 1 else "softmax"
-
-    def check_targets(self, y: FloatArray) -> None:
-        """Raise an error for targets that are no probabilities."""
-        if not ((y >= 0) & (y <= 1)).all():
-            raise ValueError("targets of the log loss must be probabilities, from 0 to 1.")
-        if y.shape[1] > 1 and not np.allclose(y.sum(axis=1), 1.0):
-            raise ValueError("targets of the log loss must sum to 1 in each row, one column for each class.")
+    links: ClassVar[tuple[str, str]] = ("logit", "softmax")
 
     def measure_rows(self, outputs: FloatArray, y: FloatArray) -> FloatArray:
         """Return the log loss of each row from its outputs before the link, of shape (n_rows,)."""
@@ -82,6 +66,14 @@ class LogLoss:
     def report(self, mean: float) -> float:
         """Return what is reported of a mean over rows: the mean itself."""
         return mean
+
+
+def check_probabilities(y: FloatArray) -> None:
+    """Raise an error for targets that are no probabilities, which the log loss needs."""
+    if not ((y >= 0) & (y <= 1)).all():
+        raise ValueError("targets of the log loss must be probabilities, from 0 to 1.")
+    if y.shape[1] > 1 and not np.allclose(y.sum(axis=1), 1.0):
+        raise ValueError("targets of the log loss must sum to 1 in each row, one column for each class.")
 
 
 Loss = SquaredError | LogLoss
