@@ -89,6 +89,7 @@ def test_columns_can_be_left_out_by_name_and_pattern(call, scratch):
     assert (code, list(load("new.takagi")[0].feature_names_in_)) == (0, ["weight", "fuel"])
 
 
+@pytest.mark.slow
 def test_tune_shows_a_table_and_takes_its_first_line(call, scratch):
     words = ("fit", "cars.csv", *TARGET, "-o", "new.takagi", "--tune", "--iterations", 60)
     code, out, _ = call(*words, "--rules", 2, "--json")

@@ -93,6 +93,7 @@ def test_one_large_file_goes_the_same_way(call, parts, monkeypatch):
     assert "Training 3 rules on 2,698 rows" in err
 
 
+@pytest.mark.slow
 def test_settings_may_be_searched_on_the_sample(call, parts):
     code, out, _ = call("fit", "parquet", *TARGET, "-o", "m.takagi", *QUICK, "--tune", "--json")
     assert (code, len(json.loads(out)["search"])) == (0, 3)

@@ -180,6 +180,7 @@ def test_predictions_are_lazy_and_have_the_same_bits(rows):
     np.testing.assert_array_equal(lazy.compute(scheduler="sync"), model.predict(rows[0]))
 
 
+@pytest.mark.slow
 def test_pipelines_and_committees_predict_lazily_partitions_without_rows_too(rows):
     frame = pd.DataFrame(rows[0], columns=["a", "b", "c"]).assign(kind=np.where(rows[1] > 0, "up", "down"))
     pipeline = make_pipeline(TableEncoder(), MODEL).fit(frame, rows[1])

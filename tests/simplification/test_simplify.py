@@ -222,6 +222,7 @@ def test_verbose_prints_each_step(fitted, capsys):
 # -- kinds of models ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler((2, 5))], ids=["standard", "minmax"])
 def test_pipeline_with_a_scaler_is_simplified_in_its_units(fitted, scaler):
     _, X, y = fitted
@@ -247,6 +248,7 @@ def test_pipeline_over_a_table_is_simplified(cars):
     assert "price" in export_text(result.model)
 
 
+@pytest.mark.slow
 def test_a_bare_rule_base_is_simplified_to_a_rule_base(fitted):
     model, X, y = fitted
     result = simplify(model.rule_base_, X, y)
