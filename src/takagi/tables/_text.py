@@ -286,12 +286,15 @@ def parse_columns(table: Any, decimal: str, numbers: Collection[str] = (), words
 def parse_numbers(column: Any, decimal: str) -> Any:
     """Return a column of text as numbers, null where missing, or None if a cell is no number."""
     arrow, compute = need_extra("pyarrow", "parquet"), need_extra("pyarrow.compute", "parquet")
-    text = compute.utf8_trim_whitespace(column)
-    is_missing = compute.is_in(compute.utf8_lower(text), arrow.array(sorted(MISSING_WORDS)))
-    text = compute.if_else(is_missing, arrow.scalar(None, arrow.string()), text)
-    text = compute.replace_substring_regex(text, _PLUS, r"\1")
+    text = compute.replace_substring(column, ",", ".") if decimal == "," else column
     try:
-        return (compute.replace_substring(text, ",", ".") if decimal == "," else text).cast(arrow.float64())
+        return text.cast(arrow.float64())  # mostly all is well
+    except ValueError:
+        text = compute.ascii_trim_whitespace(text)
+    is_missing = compute.is_in(compute.ascii_lower(text), arrow.array(sorted(MISSING_WORDS)))
+    text = compute.if_else(is_missing, arrow.scalar(None, arrow.string()), text)
+    try:
+        return compute.replace_substring_regex(text, _PLUS, r"\1").cast(arrow.float64())
     except ValueError:
         return None
 
