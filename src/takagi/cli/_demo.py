@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from sklearn.datasets import load_wine
 
+from takagi import workflow
 from takagi._files import replace_when_whole
 from takagi.cli._console import Misuse, print_json, print_text, set_output
 from takagi.cli._files import check_output
@@ -15,14 +16,6 @@ from takagi.cli._progress import run_watched
 from takagi.cli._tables import show_scores
 from takagi.inspection import export_text, rule_table
 from takagi.persistence import save
-from takagi.workflow import (
-    ModelSettings,
-    TrainingTable,
-    score_settings,
-    split_off,
-    summarize_columns,
-    train_model,
-)
 
 _TARGET = "color_intensity"
 _COLUMNS = ["alcohol", "hue", "flavanoids", "proline", "cultivar"]
@@ -48,13 +41,13 @@ def demo(
     files = _check_folder(output, force)
     frame = load_wine(as_frame=True).frame
     X = frame.assign(cultivar=frame["target"].map({0: "first", 1: "second", 2: "third"}))[_COLUMNS]
-    data = TrainingTable(X, frame[_TARGET], summarize_columns(X), 0, len(X))
-    settings = ModelSettings(n_rules=rules, recipe="droprule")
+    data = workflow.TrainingTable(X, frame[_TARGET], workflow.summarize_columns(X), 0, len(X))
+    settings = workflow.ModelSettings(n_rules=rules, recipe="droprule")
     print_text(f"{len(X)} wines: {_TARGET} from {', '.join(_COLUMNS)}\n")
-    training, test = split_off(len(X), 0.2, 0)
-    scores = run_watched(score_settings, data, training, test, settings)
+    training, test = workflow.split_off(len(X), 0.2, 0)
+    scores = run_watched(workflow.score_settings, data, training, test, settings)
     show_scores(scores, len(test))
-    model = run_watched(train_model, X, data.y, settings, task=f"Training on all {len(X)} rows")
+    model = run_watched(workflow.train_model, X, data.y, settings, task=f"Training on all {len(X)} rows")
     print_text(f"\n{export_text(model)}")
     if files:
         with replace_when_whole(files[0]) as temporary:

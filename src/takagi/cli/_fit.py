@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from sklearn.pipeline import Pipeline
 
+from takagi import workflow
 from takagi._text import count
 from takagi.cli._console import (
     Misuse,
@@ -28,25 +29,6 @@ from takagi.cli._tables import make_layout, open_input, show_scores, show_traini
 from takagi.inspection import export_text, rule_table
 from takagi.persistence import save
 from takagi.tables import DatasetError
-from takagi.workflow import (
-    Candidate,
-    RowsInParts,
-    TableParts,
-    TrainingTable,
-    choose_settings,
-    comes_in_parts,
-    count_all_rules,
-    describe_size,
-    list_candidates,
-    read_sample,
-    read_training_table,
-    score_model,
-    score_settings,
-    search_settings,
-    split_off,
-    train_in_parts,
-    train_model,
-)
 
 _MOST_RULES = 32  # that are printed
 
@@ -120,25 +102,27 @@ def fit(
     if committee and tune:
         raise Misuse("--committee and --tune do not go together; leave one of them out.")
     layout = make_layout(no_header, names, sheet)
-    source = TableParts.open(table, layout) if _has_parts(table) else open_input(table[0], layout)
+    source = workflow.TableParts.open(table, layout) if _has_parts(table) else open_input(table[0], layout)
     parts, data = _read(source, target, drop or [], seed)
     show_training_table(source, data)
-    training, test = split_off(len(data.y), test_fraction, seed)
-    settings, candidates = choose_settings(rules, iterations, seed, recipe=recipe.value, committee=committee), []
+    training, test = workflow.split_off(len(data.y), test_fraction, seed)
+    settings, candidates = workflow.choose_settings(
+        rules, iterations, seed, recipe=recipe.value, committee=committee
+    ), []
     if tune:
-        tried = list_candidates(rules, iterations, seed, recipe=recipe.value)
-        candidates = run_watched(search_settings, *data.take(training), tried, seed)
+        tried = workflow.list_candidates(rules, iterations, seed, recipe=recipe.value)
+        candidates = run_watched(workflow.search_settings, *data.take(training), tried, seed)
         settings = candidates[0].settings
         _show_candidates(candidates)
     if parts is not None:
-        model = _keep_best(output, lambda: run_watched(train_in_parts, parts, data, test, settings))
-        scores = score_model(model, data, training, test)
+        model = _keep_best(output, lambda: run_watched(workflow.train_in_parts, parts, data, test, settings))
+        scores = workflow.score_model(model, data, training, test)
         show_scores(scores, len(test))
     else:
-        scores = run_watched(score_settings, data, training, test, settings)
+        scores = run_watched(workflow.score_settings, data, training, test, settings)
         show_scores(scores, len(test))
         task = f"Training {settings.words} on all {len(data.y):,} rows"
-        model = run_watched(train_model, data.X, data.y, settings, task=task)
+        model = run_watched(workflow.train_model, data.X, data.y, settings, task=task)
     _print_rules(model, output)
     save(model, output)
     _say_next(output, getattr(source, "first", table[0]), has_report=not committee)
@@ -156,14 +140,16 @@ def fit(
 
 
 def _has_parts(table: list[str]) -> bool:
-    return table != [STANDARD] and comes_in_parts(table)
+    return table != [STANDARD] and workflow.comes_in_parts(table)
 
 
-def _read(source: Any, target: str, drop: list[str], seed: int) -> tuple[RowsInParts | None, TrainingTable]:
+def _read(
+    source: Any, target: str, drop: list[str], seed: int
+) -> tuple[workflow.RowsInParts | None, workflow.TrainingTable]:
     """Read a table, or a sample of one in parts that has more rows than that."""
-    if not isinstance(source, TableParts):
-        return None, read_training_table(source, target, drop)
-    parts, data = run_watched(read_sample, source, target, drop, seed)
+    if not isinstance(source, workflow.TableParts):
+        return None, workflow.read_training_table(source, target, drop)
+    parts, data = run_watched(workflow.read_sample, source, target, drop, seed)
     return parts if data.is_sample else None, data
 
 
@@ -185,15 +171,15 @@ def _keep_best(output: Path, train: Callable[[], Pipeline]) -> Pipeline:
 
 def _print_rules(model: Pipeline, output: Path) -> None:
     """Print the rules, or how to, where they are more than a person reads."""
-    if count_all_rules(model) <= _MOST_RULES:
+    if workflow.count_all_rules(model) <= _MOST_RULES:
         print_text(f"\n{export_text(model)}\n")
         return
-    print_text(f"\n{describe_size(model)}; to print them: takagi rules {shlex.quote(str(output))}")
+    print_text(f"\n{workflow.describe_size(model)}; to print them: takagi rules {shlex.quote(str(output))}")
     memory = getattr(model[-1], "memory_", None)
     print_text("" if memory is None else f"The model holds {count(len(memory.rows), 'row')} of the table.\n")
 
 
-def _summarize_table(data: TrainingTable) -> dict[str, Any]:
+def _summarize_table(data: workflow.TrainingTable) -> dict[str, Any]:
     return {
         "target": data.y.name,
         "n_rows": data.n_rows,
@@ -202,7 +188,7 @@ def _summarize_table(data: TrainingTable) -> dict[str, Any]:
     }
 
 
-def _show_candidates(candidates: list[Candidate]) -> None:
+def _show_candidates(candidates: list[workflow.Candidate]) -> None:
     """Print the table of a search, the best first."""
     heading = f">RMSE, mean of {len(candidates[0].errors)} folds"
     table = make_table("Recipe", ">Rules", ">Chance to keep a rule", ">Iterations", heading, ">Spread")

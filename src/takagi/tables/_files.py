@@ -121,20 +121,31 @@ def open_table(source: str | Path | BinaryIO, layout: TableLayout | None = None)
 
 def _open_file(source: str | Path, layout: TableLayout) -> OpenTable:
     path = locate_file(source)
-    with path.open("rb") as stream:
-        head = stream.read(len(_PARQUET))
+    head = _read_mark(path)
     if not head:
         raise ValueError(f"{path} is empty.")
     if head.startswith(_GZIP):
         raise ValueError(f"{path} is compressed; unpack it first.")
-    if head.startswith(_PARQUET):
+    if head == _PARQUET:
         layout.refuse_names(str(path))
         return ParquetTable(path)
-    if head.startswith((_ZIP, _OLD_EXCEL)):
+    if head in (_ZIP, _OLD_EXCEL):
         return ExcelTable(path, layout.sheet, layout.names, layout.is_headless)
     if layout.sheet is not None:
         raise RequestError(f"{path} is no Excel file and has no sheets.", "sheet")
     return open_texts([path], layout)[0]
+
+
+def _read_mark(path: Path) -> bytes:
+    """Return the first bytes, which tell formats apart."""
+    with path.open("rb") as stream:
+        return stream.read(len(_PARQUET))
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether a file is Parquet, or was to be if there is nothing in it."""
+    mark = _read_mark(path)
+    return mark == _PARQUET or (not mark and path.suffix.lower() in PARQUET_SUFFIXES)
 
 
 def _open_stream(stream: BinaryIO, layout: TableLayout) -> TextTable:

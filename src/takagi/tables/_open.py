@@ -9,7 +9,7 @@ from takagi._validation import is_dask
 from takagi.tables._arrow import ArrowSource
 from takagi.tables._dask import DaskSource
 from takagi.tables._errors import DatasetError
-from takagi.tables._files import PARQUET_SUFFIXES, TableLayout, find_files, open_texts
+from takagi.tables._files import TableLayout, find_files, is_parquet, open_texts
 from takagi.tables._schema import TextParts
 from takagi.tables._source import Source, assign_roles
 
@@ -49,7 +49,7 @@ def open_dataset(source: Any, layout: TableLayout | None = None) -> Any:
     if isinstance(source, arrow.Dataset):
         return source
     paths = find_files(source)
-    kinds = {path.suffix.lower() in PARQUET_SUFFIXES for path in paths}
+    kinds = {is_parquet(path) for path in paths}
     if len(kinds) > 1:
         raise DatasetError(f"{name_source(source)}: some are Parquet and some are text; give one kind at a time.")
     try:
