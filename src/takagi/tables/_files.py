@@ -153,6 +153,8 @@ def _open_stream(stream: BinaryIO, layout: TableLayout) -> TextTable:
     dialect, remark, _ = read_head(head, cut_lines(head), "the standard input")
     if remark:
         warn_user(remark)
+    if len(head) < HEAD_BYTES and not dialect.encoding.startswith(("utf-16", "utf-32")):
+        head += b"\n"  # pyarrow wants one after the names, even if nothing follows
     read = getattr(stream, "read1", stream.read)  # as much as there is, and no waiting for more
     pieces = chain([head], iter(lambda: read(HEAD_BYTES), b""))
     return TextTable(_name(dialect, layout, "the standard input"), None, io.BufferedReader(ByteStream(pieces)))

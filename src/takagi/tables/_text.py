@@ -305,7 +305,7 @@ def find_word(column: Any, decimal: str) -> str:
     is_number = (
         cell.strip().lower() in MISSING_WORDS or parse_number(cell.replace(decimal, ".")) is not None for cell in cells
     )
-    return next(cell for cell, good in zip(cells, is_number, strict=True) if not good)
+    return next((cell for cell, good in zip(cells, is_number, strict=True) if not good), cells[0])
 
 
 def _trim(table: Any) -> Any:
