@@ -38,12 +38,13 @@ from takagi.inspection import explain_local
 print(explain_local(takagi.load("regressor.takagi"), data["X"][:1]))
 """
 )
-TRAIN = (
-    READ
-    + """
+FIT = f"""{READ}
 takagi.TSKRegressor(n_rules=2, max_iter=2).fit(np.random.default_rng(0).normal(size=(60, 2)), np.arange(60.0))
 """
-)
+TRAIN = f"""{READ}
+rules = takagi.RuleBase([[0.0]], [[1.0]], [[[0.0, 0.0]]])
+takagi.train(rules, [[0.0], [1.0]], [0.0, 1.0], None, None, takagi.TrainConfig(keep_prob=1.0))
+"""
 WAYS = {"blocked": {}, "switched off": {"NUMBA_DISABLE_JIT": "1"}}
 
 
@@ -80,8 +81,9 @@ def test_trained_models_work_without_compilation(way, folder):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_training_without_compilation_says_what_to_do(way, folder):
-    done = run(TRAIN, way, folder)
+@pytest.mark.parametrize("program", [FIT, TRAIN], ids=["fit", "train"])
+def test_training_without_compilation_says_what_to_do(way, program, folder):
+    done = run(program, way, folder)
     assert "ImportError: Training needs numba" in done.stderr
     assert "unset NUMBA_DISABLE_JIT" in done.stderr
 

@@ -59,7 +59,7 @@ if _CAN_COMPILE:
     from takagi.kernels._clustering import assign_memberships, iterate_fuzzy_cmeans
     from takagi.kernels._keys import key_rows
     from takagi.kernels._memory import blend_rows, score_widths
-    from takagi.kernels._prediction import lay_dataset, predict_rows, weighted_loss
+    from takagi.kernels._prediction import predict_rows, weighted_loss
     from takagi.kernels._training import draw_batches, find_gradient, judge_iterate, move_parameters, train_block
 else:
     from takagi.kernels._plain import (
@@ -70,7 +70,6 @@ else:
         iterate_fuzzy_cmeans,
         judge_iterate,
         key_rows,
-        lay_dataset,
         move_parameters,
         predict_rows,
         score_widths,
@@ -106,7 +105,6 @@ __all__ = [
     "iterate_fuzzy_cmeans",
     "judge_iterate",
     "key_rows",
-    "lay_dataset",
     "make_columns",
     "make_work",
     "move_parameters",

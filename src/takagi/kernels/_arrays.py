@@ -38,7 +38,7 @@ def sections(shape):
 
 
 def to_lanes(values, fill=0.0):
-    """Lay an array of shape (n_rules, n_inputs) out as (n_blocks, n_inputs, LANES), flat."""
+    """Lay an array of shape (n_rules, n_inputs), or of rows, out as (n_blocks, n_inputs, LANES), flat."""
     n_rules, n_inputs = values.shape
     padded = np.full((count_blocks(n_rules) * LANES, n_inputs), fill)
     padded[:n_rules] = values
@@ -191,8 +191,8 @@ class State(NamedTuple):
 
 
 def is_compiled(entry):
-    """Tell whether a compiled function is in memory or in numba's cache on disk."""
-    if entry.signatures:
+    """Tell whether a compiled function is in memory or in numba's cache on disk, or is never compiled."""
+    if getattr(entry, "signatures", True):
         return True
     folder = entry.stats.cache_path
     module = entry.__module__.rpartition(".")[2]

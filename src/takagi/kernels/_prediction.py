@@ -150,20 +150,11 @@ def predict_rows(theta, shape, columns, X, prediction, share):
 
 
 @entry_point
-def lay_dataset(X, y, weight, features, targets, weights):
-    """Lay a dataset out for `weighted_loss`: groups of eight rows, the last one filled up with rows of weight zero."""
-    n_features, n_outputs = X.shape[1], y.shape[1]
-    for start in range(0, len(X), LANES):
-        n_rows = min(LANES, len(X) - start)
-        lay_rows(X, start, n_rows, features, start * n_features)
-        lay_rows(y, start, n_rows, targets, start * n_outputs)
-        for i in range(n_rows):
-            weights[start + i] = weight[start + i]
-
-
-@entry_point
 def weighted_loss(theta, shape, columns, features, targets, weights, loss):
-    """Return the weighted loss of a laid-out dataset: the mean log loss, or the root of the mean squared error."""
+    """Return the weighted loss of rows in lanes: the mean log loss, or the root of the mean squared error.
+
+    Features, targets and weights come as `to_lanes` lays them out, the last group filled up with rows of weight zero.
+    """
     _, inputs_a, inputs_c, firing, scale, value, inverse, offset = columns
     invert_widths(theta, shape, _ROOT_OF_HALF, inverse, offset)
     square, total, lost = splat(0.0), splat(0.0), 0.0

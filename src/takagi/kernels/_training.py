@@ -173,8 +173,8 @@ def judge(shape, settings, state, limits, columns, validation, batch_loss, is_ju
 def train_block(shape, settings, state, limits, work, columns, tied_sets, data, validation, batches, keep, history):
     """Run one iteration per batch; return whether training goes on, and if not why.
 
-    `limits` are the lower and upper bounds of theta. `data` is (X, y, weight) and `validation` the same laid out by
-    `lay_dataset`. `keep` has no entries where DropRule is off. `history` gets the batch's loss before each update and
+    `limits` are the lower and upper bounds of theta. `data` is (X, y, weight) and `validation` the same in lanes of
+    rows. `keep` has no entries where DropRule is off. `history` gets the batch's loss before each update and
     the validation loss after it.
     """
     for b in range(len(batches)):

@@ -9,7 +9,7 @@ import numpy as np
 
 from takagi import kernels
 from takagi._typing import BoolArray, FloatArray, IntArray
-from takagi.kernels import LANES, to_lanes
+from takagi.kernels import to_lanes
 from takagi.rulebase import RuleBase, pack, unpack
 from takagi.training._bounds import Bounds, FeasibleSet, project
 from takagi.training._config import TrainConfig
@@ -139,7 +139,7 @@ class Run:
         self.rule_base = rule_base if rule_base.link == link else replace(rule_base, link=link)
         self.config, self.training = config, training
         self.shape = pack(rule_base)[1]
-        self.validation = _lay_out(*validation)
+        self.validation = tuple(map(to_lanes, (*validation[:2], validation[2][:, None])))
         self.settings = _settings(config, rule_base, every=1 if is_thorough else _NEVER)
         self.tied_sets = np.empty(0, dtype=np.intp) if rule_base.sets is None else _tie_sets(rule_base)
         self.work = kernels.make_work(self.shape, min(config.batch_size, len(training[0])))
@@ -280,14 +280,6 @@ def check_dataset(X: FloatArray | None, y: FloatArray | None, weight: FloatArray
     if (weight < 0).any():
         raise ValueError(f"sample weights must not be negative, got {weight.min():g}.")
     return rows, target, weight
-
-
-def _lay_out(X: FloatArray, y: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return validation rows as the kernel reads them, eight side by side."""
-    n_padded = -(-len(X) // LANES) * LANES
-    laid = np.zeros(n_padded * X.shape[1]), np.zeros(n_padded * y.shape[1]), np.zeros(n_padded)
-    kernels.lay_dataset(X, y, weight, *laid)
-    return laid
 
 
 def _settings(config: TrainConfig, rules: RuleBase, every: int) -> kernels.Settings:
