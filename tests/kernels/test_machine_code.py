@@ -12,15 +12,18 @@ from pathlib import Path
 
 import pytest
 
-import takagi
+from takagi import kernels
 
 # One kernel that calls functions of other files and compiles quickly.
 PROGRAM = """
 import numpy as np
 from takagi import kernels
-from takagi.initializers._clusters import measure_memberships
 print(kernels.is_compiled(kernels.assign_memberships), kernels.assign_memberships.stats.cache_path)
-print(measure_memberships(np.array([[0.0], [1.0]]), np.array([[0.0], [3.0]]), 2.0).round(6).tolist())
+work = kernels.make_work(kernels.Shape(1, 2, 1, 1, 0, 0), kernels.BLOCK_ROWS)
+work.inverse[:], work.offset[:] = 1.0, -kernels.to_lanes(np.array([[0.0], [3.0]]))
+memberships = np.zeros((2, kernels.LANES))
+kernels.assign_memberships(np.array([[0.0], [1.0]]), np.ones(2), memberships, 2.0, 2, work, 1)
+print(memberships[:, :2].round(6).tolist())
 """
 BEFORE = "            za = zb = zc = zd = splat(0.0)\n"
 AFTER = "            za = zb = zc = zd = splat(5.0)\n"
@@ -28,9 +31,10 @@ AFTER = "            za = zb = zc = zd = splat(5.0)\n"
 
 @pytest.fixture
 def package(tmp_path):
-    """A copy of the sources."""
+    """A copy of the kernels, in a package that has nothing else."""
     folder = tmp_path / "site" / "takagi"
-    shutil.copytree(Path(takagi.__file__).parent, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(Path(kernels.__file__).parent, folder / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "__init__.py").touch()
     return folder
 
 

@@ -106,9 +106,10 @@ def fit(
     parts, data = _read(source, target, drop or [], seed)
     show_training_table(source, data)
     training, test = workflow.split_off(len(data.y), test_fraction, seed)
-    settings, candidates = workflow.choose_settings(
-        rules, iterations, seed, recipe=recipe.value, committee=committee
-    ), []
+    settings, candidates = (
+        workflow.choose_settings(rules, iterations, seed, recipe=recipe.value, committee=committee),
+        [],
+    )
     if tune:
         tried = workflow.list_candidates(rules, iterations, seed, recipe=recipe.value)
         candidates = run_watched(workflow.search_settings, *data.take(training), tried, seed)
