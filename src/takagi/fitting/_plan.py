@@ -124,14 +124,19 @@ class Plan:
     validation_fraction: float
     n_teachers: int
 
+    @property
+    def centers_target(self) -> bool:
+        """Whether the mean of the target is taken away for training; probabilities of classes stay as they are."""
+        return self.config.loss == "squared"
+
     def configure(self, n_rows: float, n_features: int, variance: float) -> TrainConfig:
         """Return the settings of training on so many rows; `variance` is that of all targets as they are trained."""
         part = self.config.batch_size / n_rows
         return replace(self.config, **self.penalties.per_batch(part, n_features, variance))  # type: ignore[arg-type]
 
 
-def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int) -> Plan:
-    """Return what the parameters of an estimator mean for so many rows and features."""
+def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int, loss: str = "squared") -> Plan:
+    """Return what the parameters of an estimator mean for so many rows and features, and for its loss."""
     recipe = _check("recipe", params["recipe"], ("auto", *RECIPES))
     recipe = "accurate" if recipe == "auto" else recipe
     defaults = _DEFAULTS[recipe]
@@ -145,12 +150,13 @@ def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int) -> Plan:
         projection=_check("projection", params["projection"], (None, *_PROJECTIONS)),
         n_projections=_count_projections(params["n_projections"], n_rules),
         scales_inputs=_check("standardize", params["standardize"], (True, False, "inputs")) is not False,
-        scales_target=params["standardize"] is True or params["standardize"] == 1,
+        scales_target=loss == "squared" and params["standardize"] in (True, 1),
         penalties=Penalties(*(_read(params[name], defaults[name]) for name in ("l2", "smoothness"))),
         config=TrainConfig(
             optimizer=_look_up("optimizer", params["optimizer"], OPTIMIZERS),
             keep_prob=_read(params["keep_prob"], defaults["keep_prob"]),
             batch_size=_read(params["batch_size"], batch_size),
+            loss=loss,
             **{name: params[name] for name in _AS_GIVEN},
         ),
         bounds=params["bounds"],

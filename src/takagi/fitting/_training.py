@@ -14,9 +14,9 @@ from takagi.fitting._plan import Plan
 from takagi.fitting._rows import Rows, Units, measure_columns, measure_units, spread_weights
 from takagi.initializers import count_distinct
 from takagi.rulebase import RuleBase
-from takagi.training import Callback, Progress, TrainConfig, TrainResult, train
+from takagi.training import LOSSES, Callback, Progress, TrainConfig, TrainResult, train
 
-_HUGE = 1e100  # an error that is as good as infinite
+_HUGE = 1e200  # a loss that is as good as infinite
 
 
 class Stage(NamedTuple):
@@ -135,15 +135,17 @@ class Trained:
     def is_worse_than_start(self) -> bool:
         """Whether the initial rules have smaller errors on the validation rows.
 
-        Without such rows: whether errors on training rows are larger than theirs and than those of the mean.
+        Without such rows: whether losses on training rows are larger than theirs and than those of the mean.
         """
         if not np.isnan(self.result.start_loss):
             return self.result.best_loss > self.result.start_loss
         sample = slice(None, None, max(1, len(self.rows.X) // 2_000))
         rows = self.units.standardize(Rows(*(part[sample] for part in self.rows)))
-        guesses = [rules.predict(rows.X).reshape(rows.y.shape) for rules in (self.result.rule_base, self.start)]
-        errors = [np.minimum(np.abs(guess - rows.y), _HUGE) for guess in (*guesses, np.zeros_like(rows.y))]
-        trained, *others = (np.average((error**2).mean(axis=1), weights=rows.weight) for error in errors)
+        outputs = [rules.predict_raw(rows.X) for rules in (self.result.rule_base, self.start)]
+        loss = LOSSES[self.config.loss]
+        with np.errstate(over="ignore"):
+            losses = [np.minimum(loss.measure_rows(one, rows.y), _HUGE) for one in (*outputs, np.zeros_like(rows.y))]
+        trained, *others = (np.average(each, weights=rows.weight) for each in losses)
         return not trained <= max(others) * (1 + 1e-9)
 
 
@@ -163,7 +165,7 @@ def train_rules(
     `keep_interrupted`, which keeps the best rules so far.
     """
     rows = rows.balance()
-    units = measure_units(rows, plan.scales_inputs, plan.scales_target)
+    units = measure_units(rows, plan.scales_inputs, plan.scales_target, plan.centers_target)
     scaled = spread_weights(units.standardize(rows))
     judges = units.standardize(held_out) if held_out is not None else Rows(None, None, None)  # type: ignore[arg-type]
     rules = initialize(scaled, plan, rng, watch) if start is None else units.express(forget_data(start))
