@@ -77,52 +77,22 @@ class Penalties:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a fit is to do.
+    """What a fit is to do."""
 
-    Parameters
-    ----------
-    recipe : {"accurate", "droprule"}
-        The learning algorithm.
-    n_rules : int
-        Rules to make.
-    may_be_ridge : bool
-        Whether ridge regression, as one rule, may take their place.
-    initializer : Initializer
-        Makes the first rules.
-    projection : {None, "antecedent", "shared", "separate"}
-        Where affine combinations of the features are used.
-    n_projections : int
-        How many.
-    scales_inputs, scales_target : bool
-        Whether they are divided by their standard deviations for training.
-    penalties : Penalties
-        On consequents and sets.
-    config : TrainConfig
-        All other settings of training.
-    bounds : Bounds or FeasibleSet, optional
-        Where parameters may go.
-    holds_out : bool
-        Whether a part of the rows chooses the iterate; if not, all rows train to the end.
-    validation_fraction : float
-        That part; also what pilots are judged by.
-    n_teachers : int
-        Fits whose mean is taught to one; 0 for none.
-    """
-
-    recipe: str
-    n_rules: int
-    may_be_ridge: bool
-    initializer: Initializer
-    projection: str | None
-    n_projections: int
-    scales_inputs: bool
-    scales_target: bool
-    penalties: Penalties
-    config: TrainConfig
-    bounds: Bounds | FeasibleSet | None
-    holds_out: bool
-    validation_fraction: float
-    n_teachers: int
+    recipe: str  # the learning algorithm
+    n_rules: int  # rules to make
+    may_be_ridge: bool  # whether ridge regression, as one rule, may take their place
+    initializer: Initializer  # makes the first rules
+    projection: str | None  # where affine combinations of the features are used
+    n_projections: int  # how many
+    scales_inputs: bool  # whether inputs are divided by their standard deviations for training
+    scales_target: bool  # the same for targets
+    penalties: Penalties  # on consequents and sets
+    config: TrainConfig  # all other settings of training
+    bounds: Bounds | FeasibleSet | None  # where parameters may go
+    holds_out: bool  # whether a part of the rows chooses the iterate; if not, all rows train to the end
+    validation_fraction: float  # that part; also what pilots are judged by
+    n_teachers: int  # fits whose mean is taught to one; 0 for none
 
     @property
     def centers_target(self) -> bool:

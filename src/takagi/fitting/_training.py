@@ -16,6 +16,7 @@ from takagi.initializers import count_distinct
 from takagi.rulebase import RuleBase
 from takagi.training import LOSSES, Callback, Progress, TrainConfig, TrainResult, train
 
+_LOSSES = ("train_loss", "val_loss", "best_loss")  # of a progress
 _HUGE = 1e200  # a loss that is as good as infinite
 
 
@@ -77,17 +78,18 @@ class Watch:
             with self._lock:
                 self._n_iter += progress.n_iter - n_known
                 n_known = progress.n_iter
-                self._tell(_in_units(progress, loss_factor), self.stages[-1].name)
+                losses = {name: getattr(progress, name) * loss_factor for name in _LOSSES}
+                self._tell(replace(progress, stage=self.stages[-1].name, **losses))
                 return self.has_ended
 
         return call
 
-    def _tell(self, progress: Progress, stage: str) -> None:
+    def _tell(self, progress: Progress) -> None:
         if self.verbose:
-            print(_describe(progress, stage))  # noqa: T201
+            self.say(_describe(progress))
         if self.callback is not None:
             n_expected = max(self.n_expected, self._n_iter)
-            wish = self.callback(replace(progress, stage=stage, n_iter=self._n_iter, max_iter=n_expected))
+            wish = self.callback(replace(progress, n_iter=self._n_iter, max_iter=n_expected))
             self.has_ended |= isinstance(wish, bool | np.bool_) and bool(wish)
 
     def say(self, message: str) -> None:
@@ -96,17 +98,12 @@ class Watch:
             print(f"[takagi] {message}")  # noqa: T201
 
 
-def _in_units(progress: Progress, factor: float) -> Progress:
-    losses = {name: getattr(progress, name) * factor for name in ("train_loss", "val_loss", "best_loss")}
-    return replace(progress, **losses)
-
-
-def _describe(progress: Progress, stage: str) -> str:
+def _describe(progress: Progress) -> str:
     validation = (
         f", validation {progress.val_loss:.4g}, best {progress.best_loss:.4g} in iteration {progress.best_iter}"
     )
     return (
-        f"[takagi] {stage}, iteration {progress.n_iter}/{progress.max_iter}: batch loss {progress.train_loss:.4g}"
+        f"{progress.stage}, iteration {progress.n_iter}/{progress.max_iter}: batch loss {progress.train_loss:.4g}"
         f"{'' if np.isnan(progress.val_loss) else validation}"
     )
 
@@ -123,8 +120,13 @@ class Trained:
 
     @property
     def rules(self) -> RuleBase:
-        """The rules in the units of the data."""
-        return self.result.rule_base.rescale(*self.units)
+        """The rules in the units of the data; a target that is constant is predicted to the bit."""
+        units, first = self.units, self.rows.y[0]
+        is_constant = (self.rows.y == first).all(axis=0) & (self.config.loss == "squared")
+        if is_constant.any():
+            y_mean, y_scale = np.where(is_constant, first, units.y_mean), np.where(is_constant, 0.0, units.y_scale)
+            units = units._replace(y_mean=y_mean, y_scale=y_scale)
+        return self.result.rule_base.rescale(*units)
 
     @property
     def history(self) -> dict[str, FloatArray]:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from takagi.fitting._rows import Rows
+from takagi.fitting import Rows
 from takagi.rulebase import RuleBase
 from takagi.simplification._draft import Draft, Standardizer, StandardRows, View, make_standardizer
 from takagi.simplification._reduction import propose_moves
