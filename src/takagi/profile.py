@@ -39,7 +39,7 @@ class Profile:
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     >>> profile = TSKRegressor(n_rules=3, max_iter=200, random_state=0).fit(X, y).rule_base_.profile
     >>> profile.n_rows, profile.span(2), profile.place(2, 42.2)
-    (376, (18.0, 42.2), 1.0)
+    (442, (18.0, 42.2), 1.0)
     """
 
     n_rows: int

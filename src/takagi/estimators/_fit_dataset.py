@@ -86,7 +86,7 @@ def fit_dataset(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.uniform(-1, 1, size=(3000, 2))
     >>> table = pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": x[:, 0] * x[:, 1]})
-    >>> regressor = takagi.TSKRegressor(n_rules=4, max_iter=1000, random_state=0)
+    >>> regressor = takagi.TSKRegressor(n_rules=4, recipe="droprule", max_iter=1000, random_state=0)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for k in range(3):
     ...         table[k::3].to_parquet(Path(folder) / f"part-{k}.parquet")
