@@ -53,8 +53,8 @@ for name, function, panel, example in COMMANDS:
     app.command(name, help=text, epilog=f"Example: {example}", rich_help_panel=panel, no_args_is_help=has_arguments)(
         function
     )
-app.add_typer(_data.app, name="data", rich_help_panel=PAPER)
-app.add_typer(_experiment.app, name="experiment", rich_help_panel=PAPER)
+app.add_typer(_data.data_app, name="data", rich_help_panel=PAPER)
+app.add_typer(_experiment.experiment_app, name="experiment", rich_help_panel=PAPER)
 
 
 def run(arguments: list[str]) -> NoReturn:

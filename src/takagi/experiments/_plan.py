@@ -152,7 +152,7 @@ FIGURES: dict[str, Callable[[Scope], list[PlannedRun]]] = {
 }
 
 
-def make_plan(figure: str, scope: Scope | None = None) -> list[PlannedRun]:
+def plan_runs(figure: str, scope: Scope | None = None) -> list[PlannedRun]:
     """Return the runs of a figure, or of all, each once.
 
     Parameters
@@ -168,8 +168,8 @@ def make_plan(figure: str, scope: Scope | None = None) -> list[PlannedRun]:
 
     Examples
     --------
-    >>> from takagi.experiments import make_plan
-    >>> len(make_plan("fig4"))
+    >>> from takagi.experiments import plan_runs
+    >>> len(plan_runs("fig4"))
     6368
     """
     scope = Scope() if scope is None else scope

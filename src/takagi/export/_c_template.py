@@ -80,7 +80,7 @@ ${link}}
 """
 
 # The exponents are never positive, so that nothing overflows.
-LINKS = {
+LINK_CODE = {
     "identity": "",
     "logit": """\
     total = exp$f(*y < $zero ? *y : -*y);

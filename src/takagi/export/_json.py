@@ -13,7 +13,7 @@ from takagi.profile import Profile
 from takagi.rulebase import RuleBase
 from takagi.tables import Column
 
-VERSION = 1
+RULES_VERSION = 1
 
 
 def to_json(model: Any, path: str | Path | None = None) -> str:
@@ -75,7 +75,7 @@ def rules_to_dict(model: Any) -> dict[str, Any]:
     source = open_source(model)
     return {
         "format": "takagi-rules",
-        "version": VERSION,
+        "version": RULES_VERSION,
         "takagi": takagi_version(),
         "columns": [_describe_column(column, source) for column in source.columns],
         "features": list(name_features(source.rules)),

@@ -11,15 +11,15 @@ from takagi.tables._dask import DaskSource
 from takagi.tables._errors import DatasetError
 from takagi.tables._files import TableLayout, find_files, is_parquet, open_texts
 from takagi.tables._schema import TextParts
-from takagi.tables._source import Source, assign_roles
+from takagi.tables._source import RowSource, assign_roles
 
 
-def open_source(
+def open_rows(
     source: Any,
     target: str | Sequence[str],
     features: Sequence[str] | None = None,
     sample_weight: str | None = None,
-) -> Source:
+) -> RowSource:
     """Open rows to learn from.
 
     Parameters
@@ -35,7 +35,7 @@ def open_source(
 
     Returns
     -------
-    Source
+    RowSource
     """
     if is_dask(source):
         return DaskSource.from_frame(source, assign_roles(_frame_columns(source), target, features, sample_weight))

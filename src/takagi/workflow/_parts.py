@@ -11,7 +11,7 @@ from takagi._messages import need_extra
 from takagi._text import count
 from takagi._typing import IntArray
 from takagi.estimators import SAMPLE_ROWS, copy_model, fit_source, limit_rows
-from takagi.tables import ArrowSource, RequestError, Sample, TableLayout
+from takagi.tables import ArrowSource, RequestError, RowSample, TableLayout
 from takagi.tables._dialect import LARGE_BYTES
 from takagi.tables._files import PARQUET_SUFFIXES, TEXT_SUFFIXES, find_files, is_pattern
 from takagi.tables._open import open_dataset
@@ -79,7 +79,7 @@ class RowsInParts:
     """Rows of which a sample was drawn: all rows, the sample, and what drew it."""
 
     source: ArrowSource
-    sample: Sample
+    sample: RowSample
     rng: np.random.Generator
 
 
