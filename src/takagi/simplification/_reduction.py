@@ -17,17 +17,7 @@ Move = tuple[str, Draft]  # the action as text, and the new draft
 
 
 def propose_moves(view: View, budget: int, names: Sequence[str]) -> Iterator[Move]:
-    """Yield the best moves of each family, of about `budget` words where a move is not one whole.
-
-    Parameters
-    ----------
-    view : View
-        The present draft.
-    budget : int
-        Words to take away.
-    names : sequence of str
-        Names of the inputs of the conditions.
-    """
+    """Yield the best moves of each family, of about `budget` words where a move is not one whole."""
     if view.draft.n_rules > 1:
         if view.draft.has_condition.any():
             yield _drop_conditions(view, max(1, budget // 2))

@@ -30,19 +30,7 @@ class Piece:
 
 
 class ArrowSource:
-    """Rows of a pyarrow dataset.
-
-    Parameters
-    ----------
-    dataset : pyarrow.dataset.Dataset
-        The rows.
-    schema : pyarrow.Schema
-        The types to read them as.
-    roles : Roles
-        Which columns are what.
-    label : str
-        What messages call it.
-    """
+    """Rows of a pyarrow dataset."""
 
     def __init__(self, dataset: Any, schema: Any, roles: Roles, label: str) -> None:
         self.schema, self.roles, self.label = schema, roles, label

@@ -23,19 +23,7 @@ class DaskPartition(NamedTuple):
 
 
 class DaskSource:
-    """Rows of Dask collections; a partition at a time comes here, and the next one is made meanwhile.
-
-    Parameters
-    ----------
-    parts : list of Delayed
-        One `DaskPartition` each.
-    n_features : int
-        Columns to learn from.
-    label : str
-        What messages call it.
-    targets : tuple of str, default=()
-        Names of the targets.
-    """
+    """Rows of Dask collections; a partition at a time comes here, and the next one is made meanwhile."""
 
     def __init__(self, parts: list[Any], n_features: int, label: str, targets: tuple[str, ...] = ()) -> None:
         self.parts, self.n_features, self.label, self.targets = parts, n_features, label, targets

@@ -11,19 +11,7 @@ from takagi.tables._errors import RequestError, SheetWarning
 
 
 class ExcelTable:
-    """A sheet of an Excel file, which is always read whole.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    sheet : str, optional
-        Name of the sheet, or its number from 1.
-    names : sequence of str, optional
-        Names of the columns.
-    is_headless : bool, default=False
-        Whether the first row is data.
-    """
+    """A sheet of an Excel file, by its name or its number from 1, which is always read whole."""
 
     def __init__(
         self, path: Path, sheet: str | None = None, names: Sequence[str] | None = None, is_headless: bool = False

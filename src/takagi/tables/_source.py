@@ -48,21 +48,11 @@ class RowSource(Protocol):
 
 @dataclass(frozen=True)
 class Roles:
-    """Which columns are what.
+    """Which columns are what."""
 
-    Parameters
-    ----------
-    targets : tuple of str
-        The columns to predict.
-    features : tuple of str
-        The columns to learn from.
-    weight : str, optional
-        The column of the rows' weights.
-    """
-
-    targets: tuple[str, ...]
-    features: tuple[str, ...]
-    weight: str | None = None
+    targets: tuple[str, ...]  # the columns to predict
+    features: tuple[str, ...]  # the columns to learn from
+    weight: str | None = None  # the column of the rows' weights
 
     @property
     def columns(self) -> list[str]:

@@ -26,21 +26,11 @@ _PLUS = r"^\+([0-9.])"
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table of text, and how it is read.
+    """A table of text, and how it is read."""
 
-    Parameters
-    ----------
-    dialect : Dialect
-        Encoding, delimiter, decimal sign and names.
-    path : Path, optional
-        The file.
-    stream : BinaryIO, optional
-        What to read where there is no file; it can be read once.
-    """
-
-    dialect: Dialect
+    dialect: Dialect  # encoding, delimiter, decimal sign and names
     path: Path | None = None
-    stream: BinaryIO | None = None
+    stream: BinaryIO | None = None  # what to read where there is no file; it can be read once
 
     @property
     def label(self) -> str:
@@ -75,15 +65,7 @@ class TextTable:
         return arrow.schema(list(zip(self.names, types, strict=True)))
 
     def read(self, columns: Sequence[str], numbers: Collection[str] = (), words: Collection[str] = ()) -> Any:
-        """Return some columns of the whole table as a data frame.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            The columns.
-        numbers, words : collection of str, optional
-            Columns that are known to be numbers and to be words.
-        """
+        """Return some columns of the whole table as a data frame."""
         arrow = need_extra("pyarrow", "parquet")
         tables = list(self.cells(columns)) or [_make_table({name: [] for name in columns})]
         return to_frame(parse_columns(arrow.concat_tables(tables), self.dialect.decimal, numbers, words))
