@@ -99,20 +99,7 @@ class Profile:
 def measure_profile(
     rows: tuple[ArrayLike, ArrayLike], firing_share: Callable[[FloatArray], FloatArray], weight: ArrayLike | None = None
 ) -> Profile:
-    """Summarize rows: their ranges, and the rest of at most ten thousand of them.
-
-    Parameters
-    ----------
-    rows : arrays of shape (n_rows, n_features) and (n_rows, n_outputs)
-        Features and targets.
-    firing_share : callable
-        Returns the shares of shape (n_rows, n_rules) for features.
-    weight : array of shape (n_rows,), optional
-        Weights of the rows.
-
-    Returns
-    -------
-    Profile
+    """Summarize rows, which are features and targets: their ranges, and the rest of at most ten thousand of them.
 
     Examples
     --------

@@ -3,18 +3,20 @@
 import re
 import textwrap
 from collections.abc import Iterable
+from importlib.metadata import version
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from takagi._messages import unknown_name
 from takagi._model import OpenModel
 from takagi._typing import FloatArray
 from takagi._wording import describe_rules, name_outputs
 from takagi.export import _c_template as c
 from takagi.export._names import Namespace, make_comment_safe, make_identifier
-from takagi.export._source import Layout, check_choice, lay_out, open_source, takagi_version, write_if_asked
+from takagi.export._source import Layout, lay_out, open_source, write_if_asked
 from takagi.tables import MISSING, Column
 
 _TYPES = {
@@ -72,7 +74,8 @@ def to_c(model: Any, path: str | Path | None = None, *, dtype: str = "double", n
     >>> "void brake_predict(const double x[BRAKE_N_COLUMNS], double y[BRAKE_N_OUTPUTS]);" in code
     True
     """
-    check_choice("dtype", dtype, list(_TYPES))
+    if dtype not in _TYPES:
+        raise unknown_name("dtype", dtype, _TYPES)
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name, re.ASCII):
         raise ValueError(f"name must be letters, digits and underscores with a letter first, got {name!r}.")
     source = open_source(model)
@@ -82,7 +85,7 @@ def to_c(model: Any, path: str | Path | None = None, *, dtype: str = "double", n
     names = _name_constants(source, name.upper())
     words["link"] = Template(c.LINK_CODE[source.rules.link]).substitute(words)
     parts = _write_declarations(source, names) | _write_tables(layout, words) | _write_encoding(source, names, words)
-    text = re.sub("\n{3,}", "\n\n", Template(c.FILE).substitute(words, **parts, version=takagi_version()))
+    text = re.sub("\n{3,}", "\n\n", Template(c.FILE).substitute(words, **parts, version=version("takagi")))
     write_if_asked(path, text)
     return text
 
