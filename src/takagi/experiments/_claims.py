@@ -283,19 +283,7 @@ def rank_algorithms(store: Store) -> list[Ranking]:
 
 
 def rank_columns(name: str, table: "pd.DataFrame") -> Ranking:
-    """Rank the columns of a table of errors in every row: 1 is the smallest, ties get their mean rank.
-
-    Parameters
-    ----------
-    name : str
-        What is ranked.
-    table : DataFrame
-        A row per dataset, a column per algorithm; at least three of each and no missing value.
-
-    Returns
-    -------
-    Ranking
-    """
+    """Rank the columns of a table of errors in every row: 1 is the smallest, ties get their mean rank."""
     n_sets, n_algorithms = table.shape
     ranks = table.rank(axis=1).mean()
     p_value = stats.friedmanchisquare(*(table[column] for column in table)).pvalue

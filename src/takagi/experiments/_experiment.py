@@ -61,20 +61,7 @@ def run_experiment(
 
 
 def collect(results: Iterable[Any], store: Store, notify: Notify | None = None) -> list[Any]:
-    """Store results as they come; return the failed ones.
-
-    Parameters
-    ----------
-    results : iterable
-        Results of the store's type, see `Store`.
-    store : Store
-    notify : callable, optional
-        Called with every result.
-
-    Returns
-    -------
-    list
-    """
+    """Store results as they come; return the failed ones."""
     failed = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # fewer rows than rules, training that does not help: the figures show it

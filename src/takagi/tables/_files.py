@@ -185,14 +185,7 @@ def _check_names(table: NamedTable) -> None:
 def find_columns(table: NamedTable, wanted: Sequence[str], about: str = "") -> list[str]:
     """Return the names if the table has them all, or raise an error with the nearest one.
 
-    Parameters
-    ----------
-    table : NamedTable
-        The table.
-    wanted : sequence of str
-        The names.
-    about : str, default=""
-        What asks for them, for the error; without it they are a model's.
+    The error is a `RequestError` if `about` says what asks for them; without it they are a model's.
     """
     known = set(table.names)
     for name in wanted:

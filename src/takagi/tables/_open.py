@@ -20,23 +20,7 @@ def open_rows(
     features: Sequence[str] | None = None,
     sample_weight: str | None = None,
 ) -> RowSource:
-    """Open rows to learn from.
-
-    Parameters
-    ----------
-    source : path, sequence of paths, pyarrow.dataset.Dataset or Dask data frame
-        A path is a Parquet or CSV file, a folder of such files, or a pattern with ``*``.
-    target : str or sequence of str
-        The column or columns to predict.
-    features : sequence of str, optional
-        The columns to learn from; all others by default.
-    sample_weight : str, optional
-        The column of the rows' weights.
-
-    Returns
-    -------
-    RowSource
-    """
+    """Open rows to learn from: a Parquet or CSV file, a folder or pattern of such, several, or a collection."""
     if is_dask(source):
         return DaskSource.from_frame(source, assign_roles(_frame_columns(source), target, features, sample_weight))
     dataset = open_dataset(source)

@@ -35,27 +35,13 @@ def comes_in_parts(sources: Sequence[str]) -> bool:
 
 @dataclass(frozen=True)
 class TableParts:
-    """Files that are parts of one table.
+    """Files that are parts of one table."""
 
-    Attributes
-    ----------
-    label : str
-        What messages call it.
-    names : list of str
-        Names of the columns.
-    description : str
-        How it is read, in words.
-    first : str
-        The first file.
-    dataset : pyarrow.dataset.Dataset or TextParts
-        The files.
-    """
-
-    label: str
+    label: str  # what messages call it
     names: list[str]
-    description: str
-    first: str
-    dataset: Any
+    description: str  # how it is read, in words
+    first: str  # the first file
+    dataset: Any  # of pyarrow, or `TextParts`
 
     @classmethod
     def open(cls, sources: Sequence[str], layout: TableLayout) -> "TableParts":
