@@ -131,7 +131,7 @@ def test_digits_are_read_to_the_last_bit():
 
 def test_a_column_known_to_be_numbers_shows_its_odd_word_with_points():
     table = open_table(io.BytesIO(b"y;z\n1,5;a, b\n2,5;c\nmany;d\n"))
-    frame = table.read(["y", "z"], numbers=["y"])
+    frame = table.read(["y", "z"], {"y": "number"})
     assert frame["y"].tolist() == ["1.5", "2.5", "many"]
     assert frame["z"].tolist() == ["a, b", "c", "d"]
 

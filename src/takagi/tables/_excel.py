@@ -1,6 +1,6 @@
 """Sheets of Excel files."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,7 @@ from takagi._messages import need_extra, warn_user
 from takagi._text import quote
 from takagi.tables._dialect import make_names
 from takagi.tables._errors import RequestError, SheetWarning
+from takagi.tables._frames import NO_KINDS, Kinds
 
 
 class ExcelTable:
@@ -28,17 +29,12 @@ class ExcelTable:
         frame = frame if is_headless else frame.iloc[1:]
         self.frame = frame.set_axis(self.names, axis=1).reset_index(drop=True)
 
-    def read(self, columns: Sequence[str], numbers: Collection[str] = (), words: Collection[str] = ()) -> Any:
+    def read(self, columns: Sequence[str], kinds: Kinds = NO_KINDS) -> Any:
         """Return some columns as a data frame; every cell keeps its type."""
         return self.frame[list(columns)]
 
     def blocks(
-        self,
-        columns: Sequence[str],
-        n_rows: int,
-        numbers: Collection[str] = (),
-        words: Collection[str] = (),
-        keep: Sequence[str] = (),
+        self, columns: Sequence[str], n_rows: int, kinds: Kinds = NO_KINDS, keep: Sequence[str] = ()
     ) -> Iterator[tuple[Any, Any]]:
         """Yield data frames of at most `n_rows` rows: columns to keep, and columns to read."""
         for start in range(0, len(self.frame), n_rows):
