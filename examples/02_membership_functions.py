@@ -13,7 +13,7 @@ from takagi.inspection import MembershipDisplay
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 X = X[["bmi", "bp", "s5"]].rename(columns={"bp": "blood_pressure", "s5": "log_triglycerides"})
-model = TSKRegressor(n_rules=3, random_state=0).fit(X, y.rename("progression"))
+model = TSKRegressor(n_rules=3, recipe="droprule", random_state=0).fit(X, y.rename("progression"))
 
 display = MembershipDisplay.from_estimator(model, X)
 display.figure_.suptitle("What three rules mean by their conditions", fontsize="medium")

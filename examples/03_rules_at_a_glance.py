@@ -16,7 +16,7 @@ NAMES = {"bp": "blood pressure", "s1": "cholesterol", "s3": "HDL", "s5": "log tr
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 X = X.rename(columns=NAMES)[["age", "bmi", *NAMES.values()]]
-model = TSKRegressor(n_rules=6, random_state=0).fit(X, y.rename("progression"))
+model = TSKRegressor(n_rules=6, recipe="droprule", random_state=0).fit(X, y.rename("progression"))
 
 display = RuleGridDisplay.from_estimator(model, X)
 if len(sys.argv) > 1:
