@@ -169,7 +169,7 @@ def _write_json(values: dict[str, Any]) -> str:
 def _pack_rules(model: dict[str, Any]) -> dict[str, Any]:
     """Write the arrays of large rules as base64 of their numbers, which takes half of the bytes."""
     rules = model["rules"]
-    arrays = {name: np.array(values, dtype=float) for name, values in rules.items() if values is not None}
+    arrays = {name: np.array(values, dtype=float) for name, values in rules.items() if isinstance(values, list)}
     if sum(array.size for array in arrays.values()) <= _MOST_NUMBERS:
         return model
     arrays["widths"][np.isnan(arrays["widths"])] = np.inf
