@@ -70,7 +70,7 @@ class OpenModel:
         rows = self.encode(X)
         if not len(rows):
             raise ValueError("X must have at least one row, got none.")
-        profile = measure_profile((rows, predict_outputs(self.rules, rows)), self.rules.firing_share)
+        profile = measure_profile((rows, self.rules.predict_raw(rows)), self.rules.firing_share)
         if self.rules.profile is None:
             return profile
         return replace(profile, output_quantiles=self.rules.profile.output_quantiles)
@@ -126,7 +126,7 @@ class OpenCommittee:
 
     def predict_mean(self, rows: FloatArray) -> FloatArray:
         """Return the mean prediction of the members for encoded rows, of shape (n_rows, n_outputs)."""
-        return np.mean([predict_outputs(member.rules, rows) for member in self.members], axis=0)
+        return np.mean([member.rules.predict_raw(rows) for member in self.members], axis=0)
 
     def predict(self, rows: FloatArray) -> FloatArray:
         """Return the prediction for encoded rows, of shape (n_rows, n_outputs)."""
@@ -138,11 +138,6 @@ class OpenCommittee:
         profiles = [member.rules.profile for member in self.members]
         means = [profile.mean for profile in profiles if profile is not None]
         return np.mean(means, axis=0) if means else None
-
-
-def predict_outputs(rules: RuleBase, rows: FloatArray) -> FloatArray:
-    """Return predictions of shape (n_rows, n_outputs), for one output too."""
-    return rules.predict(rows).reshape(len(rows), rules.n_outputs)
 
 
 def list_steps(model: Any) -> list[Any]:

@@ -155,10 +155,11 @@ class RuleBase:
         Memory beside the result does not grow with the number of rows; `n_threads` of them share the work, and their
         number does not change a bit of the result.
         """
-        return self._evaluate(X, n_threads, self.link)[0]
+        prediction = self._evaluate(X, n_threads, self.link)[0]
+        return prediction[:, 0] if self.n_outputs == 1 else prediction
 
     def predict_raw(self, X: ArrayLike, n_threads: int = 1) -> FloatArray:
-        """Return the outputs before the link, of the shape of predictions: for probabilities, log-odds or logits."""
+        """Return the outputs before the link, of shape (n_rows, n_outputs): for probabilities, log-odds or logits."""
         return self._evaluate(X, n_threads)[0]
 
     def _evaluate(
@@ -180,7 +181,7 @@ class RuleBase:
                 prediction[here] = expit(prediction[here]) if link == "logit" else softmax(prediction[here], axis=1)
 
         run_blocks(fill, range(0, len(rows), n_rows), n_threads)
-        return prediction[:, 0] if self.n_outputs == 1 else prediction, share
+        return prediction, share
 
     def check_rows(self, X: ArrayLike) -> FloatArray:
         """Return rows as a matrix of finite numbers, or an error that says what is wrong."""

@@ -28,7 +28,7 @@ def friedman():
     return make_friedman1(300, n_features=6, noise=0.5, random_state=0)
 
 
-GIVEN = {"l2": 0.05, "smoothness": 0.0}  # penalties that no pilot fit has to find
+GIVEN = {"recipe": "droprule"}  # so that no pilots run, and rows are held out
 
 
 def quick(**settings):
@@ -583,3 +583,14 @@ def test_bounds_keep_centers_within_the_data_in_every_stage():
 def test_other_objects_are_refused(params):
     with pytest.raises(ValueError, match=f"The '{next(iter(params))}' parameter of TSKRegressor must be"):
         TSKRegressor(**params).fit([[1.0], [2.0]], [1.0, 2.0])
+
+
+@pytest.mark.parametrize("recipe", ["accurate", "droprule"])
+@pytest.mark.parametrize("constant", [1e-6, 0.0, 0.1, 1e12])
+def test_a_constant_target_among_several_is_predicted_to_the_bit(recipe, constant):
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    model = TSKRegressor(4, recipe=recipe, max_iter=200, random_state=0).fit(
+        X, np.c_[np.full(100, constant), X[:, 0] ** 2]
+    )
+    assert set(model.predict(X)[:, 0]) == {constant}
+    assert model.score(X, np.c_[np.full(100, constant), X[:, 0] ** 2]) > 0.9

@@ -259,7 +259,7 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
 
     def _tell_member(self, fitted: Fitted, fold: Rows) -> None:
         if self.verbose:
-            errors = fold.y - fitted.rules.predict(fold.X).reshape(fold.y.shape)
+            errors = fold.y - fitted.rules.predict_raw(fold.X)
             shown = ", ".join(f"{rmse:.4g}" for rmse in np.sqrt((errors**2).mean(axis=0)))
             print(f"[takagi] member with {fitted.rules.n_rules} rules: RMSE {shown} on its fold")  # noqa: T201
 
@@ -273,8 +273,7 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
 
     def _predict_rows(self, rows: FloatArray, n_threads: int = 1) -> FloatArray:
         """Return predictions for checked rows, of shape (n_rows, n_outputs)."""
-        predictions = [member.rule_base_.predict(rows, n_threads=n_threads) for member in self.estimators_]
-        mean = np.mean(predictions, axis=0).reshape(len(rows), -1)
+        mean = np.mean([member.rule_base_.predict_raw(rows, n_threads) for member in self.estimators_], axis=0)
         return mean if self.memory_ is None else mean + self.memory_.correct(rows, n_threads=n_threads)
 
     def _estimate_error(self, given: Rows, rows: Rows, distinct: FloatArray) -> None:
@@ -336,7 +335,7 @@ def _predict_out_of_fold(members: list[TSKRegressor], rows: Rows, folds: list[In
     """Return predictions for distinct rows, each by the member that was not trained on it."""
     prediction = np.empty_like(rows.y)
     for member, fold in zip(members, folds, strict=True):
-        prediction[fold] = member.rule_base_.predict(rows.X[fold]).reshape(len(fold), -1)
+        prediction[fold] = member.rule_base_.predict_raw(rows.X[fold])
     return prediction
 
 

@@ -19,36 +19,17 @@ from takagi.training import TrainConfig
 
 @dataclass(frozen=True)
 class Fitted:
-    """What a fit ends with: all that a fitted estimator tells.
+    """What a fit ends with: all that a fitted estimator tells."""
 
-    Parameters
-    ----------
-    rules : RuleBase
-        In the units of the data, with a profile of the rows, those that govern most first.
-    recipe : str
-        The learning algorithm.
-    config : TrainConfig
-        The settings of the training that made the rules.
-    history : dict of str to ndarray of shape (n_iter,)
-        Losses of that training, in the units of the data.
-    best_iter : int
-        The iteration, from 1, that the rules were taken from; 0 for initial rules and for ridge regression.
-    n_iter : int
-        Iterations of that training.
-    stopped : str
-        Why it ended.
-    stages : tuple of Stage
-        All that ran.
-    """
-
-    rules: RuleBase
-    recipe: str
-    config: TrainConfig
-    history: dict[str, FloatArray]
+    rules: RuleBase  # in the units of the data, with a profile of the rows, those that govern most first
+    recipe: str  # the learning algorithm
+    config: TrainConfig  # the settings of the training that made the rules
+    history: dict[str, FloatArray]  # losses of that training, in the units of the data
+    # the iteration, from 1, that the rules were taken from; 0 for initial rules and for ridge regression
     best_iter: int
-    n_iter: int
-    stopped: str
-    stages: tuple[Stage, ...]
+    n_iter: int  # iterations of that training
+    stopped: str  # why it ended
+    stages: tuple[Stage, ...]  # all that ran
 
 
 def fit_rules(

@@ -18,6 +18,7 @@ from takagi.fitting._plan import MANY_FEATURES, Penalties, Plan
 from takagi.fitting._rows import MAX_VALIDATION_ROWS, Rows, draw_order, measure_columns
 from takagi.fitting._training import Watch, train_rules
 from takagi.rulebase import RuleBase
+from takagi.training import LOSSES, Loss
 
 SMOOTHNESS_PER_NOISE = (3.0, 0.02, 0.1, 0.6, 15.0)  # the usual one first
 _FIRST = (0.02, 0.03)  # penalties of the pilots that measure the noise: l2 of a batch, smoothness of a pass
@@ -53,13 +54,18 @@ def run_pilots(rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Gen
     penalties = plan.penalties.with_noise(float(np.average(errors, weights=weight)))
     if chooses and not watch.has_ended:
         penalties, errors = pilots.choose_smoothness(splits[0], penalties)
-    of_ridge = np.concatenate([squared_errors(fit_ridge(training), training, judges) for training, judges in splits])
-    if rows.X.shape[1] > MANY_FEATURES:
-        prefers_ridge = not is_clearly_less(errors, of_ridge, weight)
-    else:
-        prefers_ridge = is_clearly_less(of_ridge, errors, weight)
+    prefers_ridge = plan.config.loss == "squared" and _prefers_ridge(splits, errors, weight)
     _tell(penalties, prefers_ridge, watch)
     return Findings(penalties, prefers_ridge and plan.may_be_ridge)
+
+
+def _prefers_ridge(splits: list[Split], errors: FloatArray, weight: FloatArray) -> bool:
+    """Whether ridge regression does better than pilots with such errors; with many features, nearly as well."""
+    loss = LOSSES["squared"]
+    of_ridge = np.concatenate([measure_losses(fit_ridge(split[0]), split, loss) for split in splits])
+    if splits[0][0].X.shape[1] > MANY_FEATURES:
+        return not is_clearly_less(errors, of_ridge, weight)
+    return is_clearly_less(of_ridge, errors, weight)
 
 
 class _Pilots(NamedTuple):
@@ -70,21 +76,21 @@ class _Pilots(NamedTuple):
     watch: Watch
 
     def fit(self, split: Split, penalties: Penalties, max_rules: int, *, keeps_best: bool) -> FloatArray:
-        """Return the squared errors of a pilot on the held-out rows, which choose its iterate if it keeps the best."""
+        """Return the losses of a pilot on the held-out rows, which choose its iterate if it keeps the best."""
         training, judges = split
         n_rules = min(self.plan.n_rules, max_rules, len(training.X))
         plan = replace(self.plan, n_rules=n_rules, penalties=penalties)
         trained = train_rules(training, judges if keeps_best else None, plan, self.rng, self.watch)
-        return squared_errors(trained.rules, training, judges)
+        return measure_losses(trained.rules, split, LOSSES[plan.config.loss])
 
     def measure_noise(self, split: Split) -> FloatArray:
-        """Return the squared errors of a pilot with penalties that suit most tables."""
+        """Return the losses of a pilot with penalties that suit most tables."""
         n_batches = len(split[0].X) / self.plan.config.batch_size
         penalties = self.plan.penalties.for_pilot(*_FIRST, n_batches)
         return self.fit(split, penalties, _MAX_RULES[0], keeps_best=True)
 
     def choose_smoothness(self, split: Split, usual: Penalties) -> tuple[Penalties, FloatArray]:
-        """Return penalties with the best smoothness, the usual one in doubt, and the smallest squared errors."""
+        """Return penalties with the best smoothness, the usual one in doubt, and the smallest losses."""
         weight, noise = split[1].weight, usual.noise
         errors = []
         for factor in SMOOTHNESS_PER_NOISE:
@@ -111,12 +117,22 @@ def fit_ridge(rows: Rows) -> RuleBase:
     return standard.rescale(mean, scale, y_mean, y_scale)
 
 
-def squared_errors(rules: RuleBase, training: Rows, judges: Rows) -> FloatArray:
-    """Return squared errors in units of the target's variance in training, of shape (n_rows,)."""
-    scale = measure_columns(training.y, training.weight)[1]
-    prediction = rules.predict(judges.X).reshape(judges.y.shape)
+def measure_losses(rules: RuleBase, split: Split, loss: Loss) -> FloatArray:
+    """Return losses of held-out rows, of shape (n_rows,), in units of what the best constant leaves in training."""
+    training, judges = split
+    outputs = rules.predict_raw(judges.X)
     with np.errstate(over="ignore"):
-        return np.minimum((prediction / scale - judges.y / scale) ** 2, _HUGE).mean(axis=1)
+        if loss.code == LOSSES["squared"].code:
+            scale = measure_columns(training.y, training.weight)[1]
+            return np.minimum(loss.measure_rows(outputs / scale, judges.y / scale), _HUGE)
+        return loss.measure_rows(outputs, judges.y) / _measure_entropy(training)
+
+
+def _measure_entropy(rows: Rows) -> float:
+    """Return the mean log loss of the class frequencies."""
+    part = np.average(rows.y, axis=0, weights=rows.weight)
+    part = np.r_[part, 1 - part] if len(part) == 1 else part
+    return max(float(-(part * np.log(np.maximum(part, 1e-300))).sum()), 1e-12)
 
 
 def is_clearly_less(errors: FloatArray, others: FloatArray, weight: FloatArray) -> bool:

@@ -77,52 +77,27 @@ class Penalties:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a fit is to do.
+    """What a fit is to do."""
 
-    Parameters
-    ----------
-    recipe : {"accurate", "droprule"}
-        The learning algorithm.
-    n_rules : int
-        Rules to make.
-    may_be_ridge : bool
-        Whether ridge regression, as one rule, may take their place.
-    initializer : Initializer
-        Makes the first rules.
-    projection : {None, "antecedent", "shared", "separate"}
-        Where affine combinations of the features are used.
-    n_projections : int
-        How many.
-    scales_inputs, scales_target : bool
-        Whether they are divided by their standard deviations for training.
-    penalties : Penalties
-        On consequents and sets.
-    config : TrainConfig
-        All other settings of training.
-    bounds : Bounds or FeasibleSet, optional
-        Where parameters may go.
-    holds_out : bool
-        Whether a part of the rows chooses the iterate; if not, all rows train to the end.
-    validation_fraction : float
-        That part; also what pilots are judged by.
-    n_teachers : int
-        Fits whose mean is taught to one; 0 for none.
-    """
+    recipe: str  # the learning algorithm
+    n_rules: int  # rules to make
+    may_be_ridge: bool  # whether ridge regression, as one rule, may take their place
+    initializer: Initializer  # makes the first rules
+    projection: str | None  # where affine combinations of the features are used
+    n_projections: int  # how many
+    scales_inputs: bool  # whether inputs are divided by their standard deviations for training
+    scales_target: bool  # the same for targets
+    penalties: Penalties  # on consequents and sets
+    config: TrainConfig  # all other settings of training
+    bounds: Bounds | FeasibleSet | None  # where parameters may go
+    holds_out: bool  # whether a part of the rows chooses the iterate; if not, all rows train to the end
+    validation_fraction: float  # that part; also what pilots are judged by
+    n_teachers: int  # fits whose mean is taught to one; 0 for none
 
-    recipe: str
-    n_rules: int
-    may_be_ridge: bool
-    initializer: Initializer
-    projection: str | None
-    n_projections: int
-    scales_inputs: bool
-    scales_target: bool
-    penalties: Penalties
-    config: TrainConfig
-    bounds: Bounds | FeasibleSet | None
-    holds_out: bool
-    validation_fraction: float
-    n_teachers: int
+    @property
+    def centers_target(self) -> bool:
+        """Whether the mean of the target is taken away for training; probabilities of classes stay as they are."""
+        return self.config.loss == "squared"
 
     def configure(self, n_rows: float, n_features: int, variance: float) -> TrainConfig:
         """Return the settings of training on so many rows; `variance` is that of all targets as they are trained."""
@@ -130,8 +105,8 @@ class Plan:
         return replace(self.config, **self.penalties.per_batch(part, n_features, variance))  # type: ignore[arg-type]
 
 
-def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int) -> Plan:
-    """Return what the parameters of an estimator mean for so many rows and features."""
+def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int, loss: str = "squared") -> Plan:
+    """Return what the parameters of an estimator mean for so many rows and features, and for its loss."""
     recipe = _check("recipe", params["recipe"], ("auto", *RECIPES))
     recipe = "accurate" if recipe == "auto" else recipe
     defaults = _DEFAULTS[recipe]
@@ -145,12 +120,13 @@ def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int) -> Plan:
         projection=_check("projection", params["projection"], (None, *_PROJECTIONS)),
         n_projections=_count_projections(params["n_projections"], n_rules),
         scales_inputs=_check("standardize", params["standardize"], (True, False, "inputs")) is not False,
-        scales_target=params["standardize"] is True or params["standardize"] == 1,
+        scales_target=loss == "squared" and params["standardize"] in (True, 1),
         penalties=Penalties(*(_read(params[name], defaults[name]) for name in ("l2", "smoothness"))),
         config=TrainConfig(
             optimizer=_look_up("optimizer", params["optimizer"], OPTIMIZERS),
             keep_prob=_read(params["keep_prob"], defaults["keep_prob"]),
             batch_size=_read(params["batch_size"], batch_size),
+            loss=loss,
             **{name: params[name] for name in _AS_GIVEN},
         ),
         bounds=params["bounds"],

@@ -157,13 +157,15 @@ def is_constant(spread: FloatArray, peak: FloatArray) -> BoolArray:
     return (spread <= 1e-14 * peak) | (spread < 1e-305)
 
 
-def measure_units(rows: Rows, scales_inputs: bool, scales_target: bool) -> Units:
-    """Return the units to train in: inputs and target standardized or as they are; the target is always centered."""
+def measure_units(rows: Rows, scales_inputs: bool, scales_target: bool, centers_target: bool = True) -> Units:
+    """Return the units to train in: inputs and targets standardized, targets only centered, or as they are."""
     units = Units.of_data(rows.X.shape[1], rows.y.shape[1])
-    y_mean, y_scale = measure_columns(rows.y, rows.weight)
     if scales_inputs:
         x_mean, x_scale = measure_columns(rows.X, rows.weight)
         units = units._replace(x_mean=x_mean, x_scale=x_scale)
+    if not centers_target:
+        return units
+    y_mean, y_scale = measure_columns(rows.y, rows.weight)
     return units._replace(y_mean=y_mean, y_scale=y_scale if scales_target else units.y_scale)
 
 

@@ -70,5 +70,5 @@ def _label(rows: Rows, teachers: list[Trained], rng: np.random.Generator) -> Row
     """Return the rows and points between them, with what the teachers say on average in place of the targets."""
     between = draw_between(rows, _N_BETWEEN, rng)
     X = np.vstack([rows.X, between])
-    labels = np.mean([teacher.rules.predict(X).reshape(len(X), -1) for teacher in teachers], axis=0)
+    labels = np.mean([teacher.rules.predict_raw(X) for teacher in teachers], axis=0)
     return Rows(X, labels, np.r_[rows.balance().weight, np.ones(len(between))])

@@ -14,9 +14,10 @@ from takagi.fitting._plan import Plan
 from takagi.fitting._rows import Rows, Units, measure_columns, measure_units, spread_weights
 from takagi.initializers import count_distinct
 from takagi.rulebase import RuleBase
-from takagi.training import Callback, Progress, TrainConfig, TrainResult, train
+from takagi.training import LOSSES, Callback, Progress, TrainConfig, TrainResult, train
 
-_HUGE = 1e100  # an error that is as good as infinite
+_LOSSES = ("train_loss", "val_loss", "best_loss")  # of a progress
+_HUGE = 1e200  # a loss that is as good as infinite
 
 
 class Stage(NamedTuple):
@@ -77,17 +78,18 @@ class Watch:
             with self._lock:
                 self._n_iter += progress.n_iter - n_known
                 n_known = progress.n_iter
-                self._tell(_in_units(progress, loss_factor), self.stages[-1].name)
+                losses = {name: getattr(progress, name) * loss_factor for name in _LOSSES}
+                self._tell(replace(progress, stage=self.stages[-1].name, **losses))
                 return self.has_ended
 
         return call
 
-    def _tell(self, progress: Progress, stage: str) -> None:
+    def _tell(self, progress: Progress) -> None:
         if self.verbose:
-            print(_describe(progress, stage))  # noqa: T201
+            self.say(_describe(progress))
         if self.callback is not None:
             n_expected = max(self.n_expected, self._n_iter)
-            wish = self.callback(replace(progress, stage=stage, n_iter=self._n_iter, max_iter=n_expected))
+            wish = self.callback(replace(progress, n_iter=self._n_iter, max_iter=n_expected))
             self.has_ended |= isinstance(wish, bool | np.bool_) and bool(wish)
 
     def say(self, message: str) -> None:
@@ -96,17 +98,12 @@ class Watch:
             print(f"[takagi] {message}")  # noqa: T201
 
 
-def _in_units(progress: Progress, factor: float) -> Progress:
-    losses = {name: getattr(progress, name) * factor for name in ("train_loss", "val_loss", "best_loss")}
-    return replace(progress, **losses)
-
-
-def _describe(progress: Progress, stage: str) -> str:
+def _describe(progress: Progress) -> str:
     validation = (
         f", validation {progress.val_loss:.4g}, best {progress.best_loss:.4g} in iteration {progress.best_iter}"
     )
     return (
-        f"[takagi] {stage}, iteration {progress.n_iter}/{progress.max_iter}: batch loss {progress.train_loss:.4g}"
+        f"{progress.stage}, iteration {progress.n_iter}/{progress.max_iter}: batch loss {progress.train_loss:.4g}"
         f"{'' if np.isnan(progress.val_loss) else validation}"
     )
 
@@ -123,8 +120,13 @@ class Trained:
 
     @property
     def rules(self) -> RuleBase:
-        """The rules in the units of the data."""
-        return self.result.rule_base.rescale(*self.units)
+        """The rules in the units of the data; a target that is constant is predicted to the bit."""
+        units, first = self.units, self.rows.y[0]
+        is_constant = (self.rows.y == first).all(axis=0) & (self.config.loss == "squared")
+        if is_constant.any():
+            y_mean, y_scale = np.where(is_constant, first, units.y_mean), np.where(is_constant, 0.0, units.y_scale)
+            units = units._replace(y_mean=y_mean, y_scale=y_scale)
+        return self.result.rule_base.rescale(*units)
 
     @property
     def history(self) -> dict[str, FloatArray]:
@@ -135,15 +137,17 @@ class Trained:
     def is_worse_than_start(self) -> bool:
         """Whether the initial rules have smaller errors on the validation rows.
 
-        Without such rows: whether errors on training rows are larger than theirs and than those of the mean.
+        Without such rows: whether losses on training rows are larger than theirs and than those of the mean.
         """
         if not np.isnan(self.result.start_loss):
             return self.result.best_loss > self.result.start_loss
         sample = slice(None, None, max(1, len(self.rows.X) // 2_000))
         rows = self.units.standardize(Rows(*(part[sample] for part in self.rows)))
-        guesses = [rules.predict(rows.X).reshape(rows.y.shape) for rules in (self.result.rule_base, self.start)]
-        errors = [np.minimum(np.abs(guess - rows.y), _HUGE) for guess in (*guesses, np.zeros_like(rows.y))]
-        trained, *others = (np.average((error**2).mean(axis=1), weights=rows.weight) for error in errors)
+        outputs = [rules.predict_raw(rows.X) for rules in (self.result.rule_base, self.start)]
+        loss = LOSSES[self.config.loss]
+        with np.errstate(over="ignore"):
+            losses = [np.minimum(loss.measure_rows(one, rows.y), _HUGE) for one in (*outputs, np.zeros_like(rows.y))]
+        trained, *others = (np.average(each, weights=rows.weight) for each in losses)
         return not trained <= max(others) * (1 + 1e-9)
 
 
@@ -163,7 +167,7 @@ def train_rules(
     `keep_interrupted`, which keeps the best rules so far.
     """
     rows = rows.balance()
-    units = measure_units(rows, plan.scales_inputs, plan.scales_target)
+    units = measure_units(rows, plan.scales_inputs, plan.scales_target, plan.centers_target)
     scaled = spread_weights(units.standardize(rows))
     judges = units.standardize(held_out) if held_out is not None else Rows(None, None, None)  # type: ignore[arg-type]
     rules = initialize(scaled, plan, rng, watch) if start is None else units.express(forget_data(start))

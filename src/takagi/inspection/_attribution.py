@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
-from takagi._model import predict_outputs
 from takagi._typing import FloatArray, IntArray
 from takagi.rulebase import RuleBase
 
@@ -43,7 +42,7 @@ def attribute(rules: RuleBase, rows: FloatArray, baseline: FloatArray) -> Attrib
             "X has numbers too large or too small to explain: squares of distances exceed the range of numbers. "
             "Rescale the columns beyond 1e150 or below 1e-150."
         )
-    total = predict_outputs(rules, rows) - predict_outputs(rules, baseline[None])
+    total = rules.predict_raw(rows) - rules.predict_raw(baseline[None])
     rest = total - (found.by_condition + found.by_consequent).sum(axis=2)
     found.by_condition[:] += rest[:, :, None] * _parts(found.by_condition)
     return found

@@ -9,7 +9,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.inspection import permutation_importance
 
 from takagi._messages import need_extra
-from takagi._model import OpenCommittee, OpenModel, open_committee, predict_outputs
+from takagi._model import OpenCommittee, OpenModel, open_committee
 from takagi._typing import FloatArray, Table
 from takagi._validation import check_targets
 from takagi.inspection._local import SIMILAR, attribute_mean, sum_columns
@@ -60,7 +60,7 @@ def rule_importance(model: Any, X: Table, y: Table) -> Any:
     prediction, tables = committee.predict(rows), []
     for i, member in enumerate(committee.members, 1):
         rules = member.rules
-        others = prediction - predict_outputs(rules, rows) / len(committee.members)
+        others = prediction - rules.predict_raw(rows) / len(committee.members)
         without = (others + part / len(committee.members) for part in _predict_without_each(rules, rows))
         error = _rmse(prediction, target, scale)
         loss = [_rmse(one, target, scale) / error - 1 if error > 0 else np.inf for one in without] or np.nan
@@ -76,7 +76,7 @@ def _predict_without_each(rules: RuleBase, rows: FloatArray) -> Iterator[FloatAr
     """Yield the predictions of the rules without each of them in turn; nothing for a single rule."""
     for r in range(rules.n_rules if rules.n_rules > 1 else 0):
         without = rules.take(np.delete(np.arange(rules.n_rules), r))
-        yield predict_outputs(without, rows)
+        yield without.predict_raw(rows)
 
 
 def feature_importance(

@@ -45,7 +45,7 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
     if opened.rules.profile is None:
         opened = replace(opened, rules=replace(opened.rules, profile=opened.profile(X)))
     rules = opened.rules
-    prediction = rules.predict(rows).reshape(target.shape)
+    prediction = rules.predict_raw(rows)
     importance = [_rank_features(model, opened, X, y, k, options) for k in range(rules.n_outputs)]
     order = _order_columns(importance, target)
     return _make_plain(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from takagi._typing import BoolArray, FloatArray, IntArray
-from takagi.fitting._rows import Rows, measure_columns
+from takagi.fitting import Rows, measure_columns
 from takagi.rulebase import RuleBase
 
 

@@ -14,7 +14,7 @@ from takagi._text import format_number
 from takagi._typing import FloatArray, Table
 from takagi._validation import check_targets, validate_rows
 from takagi._wording import name_features
-from takagi.fitting._rows import Rows
+from takagi.fitting import Rows
 from takagi.profile import measure_profile, sort_rules
 from takagi.rulebase import RuleBase
 from takagi.simplification._tradeoff import Point, trace_tradeoff

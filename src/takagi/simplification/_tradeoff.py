@@ -6,8 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from takagi._model import predict_outputs
-from takagi.fitting._rows import Rows
+from takagi.fitting import Rows
 from takagi.rulebase import RuleBase
 from takagi.simplification._draft import Draft, Standardizer, StandardRows, View, make_standardizer
 from takagi.simplification._reduction import propose_moves
@@ -77,7 +76,7 @@ class Gauge:
 
     def score(self, rules: RuleBase, rows: Rows) -> float:
         """Return the RMSE, of one target in its units, of several in units of their spreads."""
-        error = (predict_outputs(rules, rows.X) - rows.y) / self.units.target_scale
+        error = (rules.predict_raw(rows.X) - rows.y) / self.units.target_scale
         return float(np.sqrt((error**2).mean())) * self.unit
 
     def measure(self, step: int, action: str, draft: Draft, rules: RuleBase) -> Point:
@@ -182,7 +181,7 @@ def _choose_rows(gauge: Gauge, rng: np.random.Generator) -> StandardRows:
     """
     units, training = gauge.units, gauge.training
     rules = units.rules
-    half = (training.y + predict_outputs(rules, training.X)) / 2
+    half = (training.y + rules.predict_raw(training.X)) / 2
     rows = units.make_rows(training._replace(y=half))
     refitted = units.make_rules(refit_consequents(View(units.make_draft(), rows)))
     if gauge.score(refitted, gauge.validation) < gauge.first:
@@ -193,4 +192,4 @@ def _choose_rows(gauge: Gauge, rng: np.random.Generator) -> StandardRows:
     copies = copies + _NOISE * training.X.std(axis=0) * rng.normal(size=copies.shape)
     X = np.vstack([training.X, copies])
     weight = np.r_[np.ones(n_rows), np.full(n_copies, min(1.0, n_rows / max(n_copies, 1)))]
-    return units.make_rows(Rows(X, predict_outputs(rules, X), weight))
+    return units.make_rows(Rows(X, rules.predict_raw(X), weight))

@@ -28,21 +28,11 @@ _FEED_ROWS = 2**14  # rows between two calls of the callback
 
 @dataclass(frozen=True)
 class Passes:
-    """Rows that do not fit into memory.
+    """Rows that do not fit into memory."""
 
-    Parameters
-    ----------
-    n_rows : int
-        Rows of a pass.
-    read : callable
-        Returns the rows of one pass, well mixed, part by part.
-    epochs : int, optional
-        Passes; by default so many that `max_iter` iterations are done, and at least one.
-    """
-
-    n_rows: int
-    read: Callable[[], Iterable[Rows]]
-    epochs: int | None = None
+    n_rows: int  # rows of a pass
+    read: Callable[[], Iterable[Rows]]  # returns the rows of one pass, well mixed, part by part
+    epochs: int | None = None  # passes; by default so many that `max_iter` iterations are done, and at least one
 
 
 def fit_passes(

@@ -17,29 +17,14 @@ MAX_HISTORY = 1_000
 
 @dataclass
 class Learner:
-    """Rules under training, and all that one block hands to the next.
+    """Rules under training, and all that one block hands to the next."""
 
-    Parameters
-    ----------
-    start : RuleBase
-        The first rules, in the units of their time; widths are infinite where a rule has no condition.
-    units : Units
-        What the parameters are expressed in.
-    is_constant : bool array of shape (n_features,)
-        Which features did not vary up to then, so that their units mean nothing.
-    state : State
-        Parameters, moments and the best parameters, written by the kernel.
-    averaging : float
-        The decay that the running mean of the parameters was made with.
-    history : array of shape (n, 3)
-        Iteration, training and validation error in the units of the data; older entries are thinned out.
-    """
-
-    start: RuleBase
-    units: Units
-    is_constant: BoolArray
-    state: kernels.State
-    averaging: float
+    start: RuleBase  # the first rules, in the units of their time; widths are infinite where a rule has no condition
+    units: Units  # what the parameters are expressed in
+    is_constant: BoolArray  # which features did not vary up to then, so that their units mean nothing
+    state: kernels.State  # parameters, moments and the best parameters, written by the kernel
+    averaging: float  # the decay that the running mean of the parameters was made with
+    # iteration, training and validation error in the units of the data; older entries are thinned out
     history: FloatArray
 
     @classmethod

@@ -65,33 +65,16 @@ def measure_moments(columns: FloatArray, weight: FloatArray) -> Moments:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a stream has seen so far.
+    """What a stream has seen so far."""
 
-    Parameters
-    ----------
-    seed : int
-        Of the hash.
-    fraction : float
-        The part of the rows whose hash lets them validate.
-    n_rows : int
-        Rows so far, each time counted.
-    x, y : Moments
-        Of all rows so far.
-    reservoir : Rows
-        The validating rows, at most 2,000: those of smallest hash, in its order.
-    waiting : Rows
-        Rows that are to train, in this order.
-    recent : Rows
-        Rows that trained last, a few hundred while the reservoir is small: what the rules' profile is taken from.
-    """
-
-    seed: int
-    fraction: float
-    n_rows: int
-    x: Moments
-    y: Moments
-    reservoir: Rows
-    waiting: Rows
+    seed: int  # of the hash
+    fraction: float  # the part of the rows whose hash lets them validate
+    n_rows: int  # rows so far, each time counted
+    x: Moments  # of all rows so far
+    y: Moments  # of all rows so far
+    reservoir: Rows  # the validating rows, at most 2,000: those of smallest hash, in its order
+    waiting: Rows  # rows that are to train, in this order
+    # rows that trained last, a few hundred while the reservoir is small: what the rules' profile is taken from
     recent: Rows
 
     @classmethod

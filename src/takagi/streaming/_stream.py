@@ -23,52 +23,25 @@ _MAX_WAITING = 10_000  # rows: for different ones before the first rules, and wh
 
 @dataclass(frozen=True)
 class Horizon:
-    """What is known of a stream in advance.
+    """What is known of a stream in advance."""
 
-    Parameters
-    ----------
-    n_rows : int, optional
-        Distinct rows of the whole stream; by default those so far.
-    n_iter : int, optional
-        Iterations of the whole stream; the learning rate then follows `schedule` to its end, and else is constant.
-    """
-
-    n_rows: int | None = None
+    n_rows: int | None = None  # distinct rows of the whole stream; by default those so far
+    # iterations of the whole stream; the learning rate then follows `schedule` to its end, and else is constant
     n_iter: int | None = None
 
 
 @dataclass
 class Stream:
-    """A stream between two blocks.
+    """A stream between two blocks."""
 
-    Parameters
-    ----------
-    rng : Generator
-        All randomness.
-    start : RuleBase, optional
-        Rules to go on from, in place of initial ones.
-    target_names : sequence of str, optional
-        Names of the targets, if they have any.
-    seen : Seen, optional
-        Rows so far; None before the first block.
-    learner : Learner, optional
-        Rules under training; None until there are rows enough to make them.
-    n_needed : int
-        Rows that have to wait before rules are made.
-    seconds : float
-        Time that training took so far.
-    config : TrainConfig, optional
-        Settings of the last block that trained.
-    """
-
-    rng: np.random.Generator
-    start: RuleBase | None = None
-    target_names: Sequence[str] | None = None
-    seen: Seen | None = None
-    learner: Learner | None = None
-    n_needed: int = 0
-    seconds: float = 0.0
-    config: TrainConfig | None = None
+    rng: np.random.Generator  # all randomness
+    start: RuleBase | None = None  # rules to go on from, in place of initial ones
+    target_names: Sequence[str] | None = None  # names of the targets, if they have any
+    seen: Seen | None = None  # rows so far; None before the first block
+    learner: Learner | None = None  # rules under training; None until there are rows enough to make them
+    n_needed: int = 0  # rows that have to wait before rules are made
+    seconds: float = 0.0  # time that training took so far
+    config: TrainConfig | None = None  # settings of the last block that trained
 
     @property
     def n_waiting(self) -> int:

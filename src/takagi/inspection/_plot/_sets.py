@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from takagi._model import OpenModel, predict_outputs
+from takagi._model import OpenModel
 from takagi._typing import BoolArray, FloatArray, Table
 from takagi._wording import category_memberships, excludes_nothing
 from takagi.profile import Profile, measure_profile
@@ -112,7 +112,7 @@ def choose_profile(rules: RuleBase, rows: FloatArray) -> Profile:
     """Return the summary of the training rows, or of the given rows if the rules have seen none."""
     if rules.profile is not None:
         return rules.profile
-    return measure_profile((rows, predict_outputs(rules, rows)), rules.firing_share)
+    return measure_profile((rows, rules.predict_raw(rows)), rules.firing_share)
 
 
 def collect_sets(opened: OpenModel, rows: FloatArray) -> list[ColumnSets]:
