@@ -1,4 +1,4 @@
-"""Draw what the conditions of the rules mean: their membership functions over the data.
+"""Draw the membership functions of the rules over the data.
 
 ``python examples/02_membership_functions.py picture.png`` writes the picture of the README.
 """

@@ -1,7 +1,7 @@
-"""See all rules at once: what each asks of the columns, how much it governs, and what it says.
+"""See all rules at once: their conditions, their shares of the data, and their outputs.
 
-An empty cell is a rule that asks nothing of the column. ``python examples/03_rules_at_a_glance.py picture.png`` writes
-the picture.
+An empty cell means that the rule has no condition on the column.
+``python examples/03_rules_at_a_glance.py picture.png`` writes the picture.
 """
 
 import sys
