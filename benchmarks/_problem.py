@@ -7,7 +7,7 @@ import numpy as np
 
 from takagi import RuleBase
 from takagi._typing import FloatArray
-from takagi.fitting._rows import MAX_VALIDATION_ROWS
+from takagi.fitting import MAX_VALIDATION_ROWS
 
 ABALONE = Path(__file__).parents[2] / "shared" / "datasets" / "uci" / "abalone" / "abalone.data"
 BATCH_SIZE = 64

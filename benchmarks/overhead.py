@@ -29,7 +29,7 @@ from unittest.mock import patch
 import numpy as np
 
 from takagi import FuzzyCMeans, TSKRegressor, kernels
-from takagi.fitting import _fitting
+from takagi.fitting import _training
 from takagi.initializers import FuzzyCMeansInitializer
 
 OVERHEAD_TARGET_MS, COMPILE_TARGET, LOAD_TARGET = 5.0, 15.0, 0.5
@@ -59,7 +59,7 @@ def stopwatches(spent: Counter) -> Iterator[None]:
 
     with (
         patch.object(FuzzyCMeansInitializer, "make_rules", watch("make_rules", FuzzyCMeansInitializer.make_rules)),
-        patch.object(_fitting, "train", watch("train", _fitting.train)),
+        patch.object(_training, "train", watch("train", _training.train)),
         patch.object(kernels, "train_block", watch("train_block", kernels.train_block)),
         patch.object(kernels, "is_compiled", lambda: True),  # it asks the kernel that is now behind a stopwatch
     ):

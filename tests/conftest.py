@@ -23,7 +23,11 @@ def pytest_configure():
 @pytest.fixture(scope="session")
 def diabetes():
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-    return TSKRegressor(n_rules=3, max_iter=200, random_state=0).fit(X, y.rename("progression")), X, y
+    return (
+        TSKRegressor(n_rules=3, recipe="droprule", max_iter=200, random_state=0).fit(X, y.rename("progression")),
+        X,
+        y,
+    )
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +44,9 @@ def cars():
     )
     price = 30 - 0.1 * table["km"] + 5 * (table["fuel"] == "diesel") * (table["km"] > 100) + 2 * table["garage"]
     table.loc[::10, "km"] = np.nan
-    model = make_pipeline(TableEncoder(), StandardScaler(), TSKRegressor(n_rules=4, max_iter=2000, random_state=0))
+    model = make_pipeline(
+        TableEncoder(), StandardScaler(), TSKRegressor(n_rules=4, recipe="droprule", max_iter=2000, random_state=0)
+    )
     return model.fit(table, price.rename("price")), table, price
 
 
@@ -50,7 +56,11 @@ def several():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(100, 3)), columns=["a", "b", "c"])
     Y = pd.DataFrame({"sum": X.sum(axis=1), "product": X["a"] * X["b"]})
-    return TSKRegressor(n_rules=4, projection="separate", max_iter=200, random_state=0).fit(X, Y), X, Y
+    return (
+        TSKRegressor(n_rules=4, recipe="droprule", projection="separate", max_iter=200, random_state=0).fit(X, Y),
+        X,
+        Y,
+    )
 
 
 @pytest.fixture(scope="session")

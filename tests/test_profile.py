@@ -99,12 +99,12 @@ def test_a_fitted_model_knows_its_training_rows(standardize):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 2)) * [3.0, 0.1] + [50.0, -1.0]
     y = X[:, 0] + np.sin(X[:, 1])
-    model = TSKRegressor(n_rules=3, max_iter=20, standardize=standardize, random_state=0)
+    model = TSKRegressor(n_rules=3, recipe="droprule", max_iter=20, standardize=standardize, random_state=0)
     model.fit(X[:150], y[:150], X_val=X[150:], y_val=y[150:])
     profile = model.rule_base_.profile
-    assert profile.n_rows == 150
-    np.testing.assert_allclose(profile.quantiles, np.quantile(X[:150], JUST_BELOW, axis=0, method="inverted_cdf"))
-    np.testing.assert_allclose(profile.output_quantiles[:, 0], np.quantile(y[:150], JUST_BELOW, method="inverted_cdf"))
+    assert profile.n_rows == 200  # ranges are those of all rows that were given, shares those of the rows that trained
+    np.testing.assert_allclose(profile.quantiles, np.quantile(X, JUST_BELOW, axis=0, method="inverted_cdf"))
+    np.testing.assert_allclose(profile.output_quantiles[:, 0], np.quantile(y, JUST_BELOW, method="inverted_cdf"))
     np.testing.assert_allclose(profile.share, model.firing_share(X[:150]).mean(axis=0))
     assert (np.diff(profile.share) <= 0).all()
 

@@ -58,7 +58,14 @@ def test_json_is_all_of_the_output(call, scratch):
     assert (summary["model"], summary["target"]) == ("new.takagi", "price")
     assert (summary["n_rows"], summary["n_rows_without_target"]) == (198, 2)
     assert [c["name"] for c in summary["columns"] if c["read_as"] == "left out"] == ["plate", "first seen", "wheels"]
-    settings = {"n_rules": 3, "keep_prob": 0.8, "max_iter": 300, "random_state": 0, "committee": False}
+    settings = {
+        "n_rules": 3,
+        "recipe": "auto",
+        "keep_prob": "auto",
+        "max_iter": 300,
+        "random_state": 0,
+        "committee": False,
+    }
     assert summary["settings"] == settings
     assert [score["who"] for score in summary["scores"]["scores"]] == [
         "takagi, 3 rules",

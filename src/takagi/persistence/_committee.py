@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from takagi.estimators import Memory, TSKCommittee, TSKRegressor
-from takagi.persistence._regressor import decode_stage
+from takagi.persistence._regressor import decode_stages, encode_stages
 from takagi.persistence._schema import Node
 from takagi.rulebase import RuleBase
 
@@ -30,7 +30,7 @@ def encode_committee(
         "estimator": None if committee.estimator is None else encode_parameters(committee.estimator),
         "members": [encode_member(member) for member in committee.estimators_],
         "memory": None if committee.memory_ is None else _encode_memory(committee.memory_),
-        "stages": [stage._asdict() for stage in committee.stages_],
+        "stages": encode_stages(committee.stages_),
         "oof_rmse": np.atleast_1d(committee.oof_rmse_).tolist(),
         "oof_prediction": committee.oof_prediction_.reshape(len(committee.oof_prediction_), -1).T.tolist(),
     }
@@ -53,7 +53,7 @@ def decode_committee(
         parts["members"].refuse("members with the same features and outputs")
     _take_over(committee, committee.estimators_[0])
     committee.memory_ = parts["memory"].maybe(partial(_decode_memory, rules=committee.estimators_[0].rule_base_))
-    committee.stages_ = tuple(decode_stage(stage) for stage in parts["stages"])
+    committee.stages_ = decode_stages(parts["stages"])
     rmse, prediction = parts["oof_rmse"].array(1), parts["oof_prediction"].array(2)
     n_outputs = committee.estimators_[0].rule_base_.n_outputs
     for name, values in (("oof_rmse", rmse), ("oof_prediction", prediction)):

@@ -34,7 +34,7 @@ def encode_regressor(model: TSKRegressor) -> dict[str, Any]:
         "n_iter": int(model.n_iter_),
         "stopped": model.stopped_,
         "history": {name: encode_numbers(values) for name, values in model.history_.items()},
-        "stages": [stage._asdict() for stage in model.stages_],
+        "stages": encode_stages(model.stages_),
         **({"stream": encode_stream(model.stream_)} if hasattr(model, "stream_") else {}),
     }
 
@@ -51,7 +51,7 @@ def decode_regressor(parameters: dict[str, Any], node: Node) -> TSKRegressor:
         best_iter=parts["best_iter"].integer(least=0),
         stopped=parts["stopped"].text(_STOPPED),
         history=_decode_history(parts["history"], parts["n_iter"].integer(least=0)),
-        stages=tuple(decode_stage(stage) for stage in parts["stages"]),
+        stages=decode_stages(parts["stages"]),
     )
     is_single = parts["is_single_target"].flag()
     if is_single and rules.n_outputs > 1:
@@ -88,8 +88,15 @@ def _decode_history(node: Node, n_iter: int) -> dict[str, np.ndarray]:
     return history
 
 
-def decode_stage(node: Node) -> Stage:
-    """Return a stage of a fit."""
-    parts = node.open(("name", "n_fits", "n_iter", "seconds"))
-    n_fits, n_iter = parts["n_fits"].integer(least=0), parts["n_iter"].integer(least=0)
-    return Stage(parts["name"].text(), n_fits, n_iter, parts["seconds"].number())
+def encode_stages(stages: tuple[Stage, ...]) -> list[dict[str, Any]]:
+    """Return the stages of a fit but for their seconds: equal fits have equal files."""
+    return [{"name": stage.name, "n_fits": stage.n_fits, "n_iter": stage.n_iter} for stage in stages]
+
+
+def decode_stages(node: Node) -> tuple[Stage, ...]:
+    """Return the stages of a fit, whose seconds are not known."""
+    stages = [stage.open(("name", "n_fits", "n_iter")) for stage in node]
+    return tuple(
+        Stage(stage["name"].text(), stage["n_fits"].integer(least=0), stage["n_iter"].integer(least=0), np.nan)
+        for stage in stages
+    )

@@ -32,7 +32,7 @@ def encode_rules(rules: RuleBase) -> dict[str, Any]:
 
 def decode_rules(node: Node) -> RuleBase:
     """Return rules from what `encode_rules` made of them."""
-    parts = node.open([name for name in _RULES if name != "link"], optional=("link",))  # absent in version 1
+    parts = node.open(_RULES)
     return build(
         node,
         lambda: RuleBase(
@@ -46,7 +46,7 @@ def decode_rules(node: Node) -> RuleBase:
             feature_names=parts["feature_names"].maybe(Node.texts),
             output_names=parts["output_names"].maybe(Node.texts),
             profile=parts["profile"].maybe(_decode_profile),
-            link=parts["link"].text(LINKS) if "link" in parts else "identity",
+            link=parts["link"].text(LINKS),
         ),
     )
 

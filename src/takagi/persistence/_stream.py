@@ -27,7 +27,6 @@ def encode_stream(stream: Stream) -> dict[str, Any]:
     """Return the state of a stream as dicts, lists and numbers; the history stands elsewhere."""
     return {
         "rng": _encode_rng(stream.rng),
-        "seconds": stream.seconds,
         "seen": None if stream.seen is None else _encode_seen(stream.seen),
         "learner": None if stream.learner is None else _encode_learner(stream.learner),
     }
@@ -35,7 +34,7 @@ def encode_stream(stream: Stream) -> dict[str, Any]:
 
 def decode_stream(node: Node, rules: RuleBase, fitted: Fitted) -> Stream:
     """Return a stream that has made some rules, or is to go on from them."""
-    parts = node.open(("rng", "seconds", "seen", "learner"))
+    parts = node.open(("rng", "seen", "learner"))
     learner = parts["learner"].maybe(lambda learner: _decode_learner(learner, rules, fitted.history))
     return Stream(
         rng=_decode_rng(parts["rng"]),
@@ -43,7 +42,6 @@ def decode_stream(node: Node, rules: RuleBase, fitted: Fitted) -> Stream:
         target_names=rules.output_names,
         seen=_decode_seen(parts["seen"], rules.n_features, rules.n_outputs),
         learner=learner,
-        seconds=parts["seconds"].number(),
         config=fitted.config,
     )
 

@@ -24,13 +24,15 @@ def _from_1(value: Any) -> Any:
     """Bring all estimators of a document of version 1 to version 2.
 
     Errors of training became losses, the line ridge regression, the rules a list of parts, and the recipe a parameter;
-    the state of a stream no longer shows the order of the kernels.
+    rules have a link, and the state of a stream no longer shows the order of the kernels.
     """
     if isinstance(value, list):
         return [_from_1(item) for item in value]
     if not isinstance(value, dict):
         return value
     value = {_RENAMED.get(name, name): _from_1(item) for name, item in value.items()}
+    if "consequents" in value and "profile" in value:  # rules
+        value["link"] = "identity"
     kind = value.get("class")
     if kind == "TSKRegressor":
         _split_up(value)
@@ -48,10 +50,8 @@ def _split_up(model: dict[str, Any]) -> None:
     model["recipe"] = _name_recipe(model.get("parameters"))
     model["stages"] = []
     stream = model.get("stream")
-    if isinstance(stream, dict):
-        stream["seconds"] = 0.0
-        if isinstance(stream.get("learner"), dict):
-            _undo_lanes(stream["learner"])
+    if isinstance(stream, dict) and isinstance(stream.get("learner"), dict):
+        _undo_lanes(stream["learner"])
 
 
 def _name_recipe(parameters: Any) -> str:
