@@ -49,7 +49,7 @@ def fit_fcm_rdpax(rows: Rows, seed: int) -> Any:
 FUZZYTOOL = "scaled; ANFIS with 16 rules of a cluster partition"
 ENDGAME = "scaled; its FCMRDpARegressor with 16 rules"
 HIGHFIS = "scaled; HTSKRegressor with 16 rules, patience 20"
-PYTSK = "scaled; HTSK with batch normalisation, 16 rules, 300 epochs of AdamW, the best epoch on the validation part"
+PYTSK = "scaled; HTSK with batch normalization, 16 rules, 300 epochs of AdamW, the best epoch on the validation part"
 
 
 def fit_fuzzytool(rows: Rows, seed: int) -> Scaled:

@@ -22,7 +22,10 @@ from sklearn.datasets import make_friedman1
 from sklearn.model_selection import GridSearchCV
 
 N_ROWS, N_FOLDS = 2_000, 4
-GRIDS = {"auto": {"learning_rate": [0.02, 0.03]}, "16": {"n_rules": [16], "l2": np.geomspace(0.01, 1.0, 6)}}
+GRIDS = {
+    "auto": {"learning_rate": [0.02, 0.03]},
+    "16": {"n_rules": [16], "recipe": ["droprule"], "l2": np.geomspace(0.01, 1.0, 6)},
+}
 
 
 def measure(rules: str, backend: str, n_repeats: int) -> dict[str, float]:

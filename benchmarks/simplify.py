@@ -1,8 +1,8 @@
 """How few words the datasets at hand need: rules, conditions and words at 2 % and 5 % loss, and the loss on test rows.
 
 Each partition takes 70 % of the rows to fit, 15 % to stop training and to simplify by, and 15 % that only the last
-columns see. The model is ``TSKRegressor(n_rules=16, random_state=0)``. Prints a Markdown table; figures are means
-over the partitions, of words geometric ones; seconds are those of one core for the whole curve.
+columns see. The model is ``TSKRegressor(n_rules=16, recipe="droprule", random_state=0)``. Prints a Markdown table;
+figures are means over the partitions, of words geometric ones; seconds are those of one core for the whole curve.
 """
 
 import _measure  # first: it limits the threads  # isort: skip
@@ -35,7 +35,9 @@ def simplify_partition(X, y, seed: int) -> Outcome:
     train, val, test = np.split(order, [round(0.7 * len(order)), round(0.85 * len(order))])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = TSKRegressor(n_rules=16, random_state=0).fit(X[train], y[train], X_val=X[val], y_val=y[val])
+        model = TSKRegressor(n_rules=16, recipe="droprule", random_state=0).fit(
+            X[train], y[train], X_val=X[val], y_val=y[val]
+        )
     start = time.process_time()
     first = simplify(model, X[train], y[train], X_val=X[val], y_val=y[val], max_loss=LOSSES[0])
     seconds = time.process_time() - start

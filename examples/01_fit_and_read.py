@@ -29,6 +29,6 @@ compare_with_ridge("friedman 1", *make_friedman1(2000, noise=1.0, random_state=0
 compare_with_ridge("diabetes", X, y)
 
 X = X[["bmi", "bp", "s5"]].rename(columns={"bp": "blood_pressure", "s5": "log_triglycerides"})
-model = TSKRegressor(n_rules=3, random_state=0).fit(X, y.rename("progression"))
+model = TSKRegressor(n_rules=3, recipe="droprule", random_state=0).fit(X, y.rename("progression"))
 print("\nThree rules for the progression of diabetes\n")
 print(model.rule_base_)

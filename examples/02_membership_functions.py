@@ -1,4 +1,4 @@
-"""Draw what the conditions of the rules mean: their membership functions over the data.
+"""Draw the membership functions of the rules over the data.
 
 ``python examples/02_membership_functions.py picture.png`` writes the picture of the README.
 """
@@ -13,7 +13,7 @@ from takagi.inspection import MembershipDisplay
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 X = X[["bmi", "bp", "s5"]].rename(columns={"bp": "blood_pressure", "s5": "log_triglycerides"})
-model = TSKRegressor(n_rules=3, random_state=0).fit(X, y.rename("progression"))
+model = TSKRegressor(n_rules=3, recipe="droprule", random_state=0).fit(X, y.rename("progression"))
 
 display = MembershipDisplay.from_estimator(model, X)
 display.figure_.suptitle("What three rules mean by their conditions", fontsize="medium")

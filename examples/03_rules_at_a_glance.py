@@ -1,7 +1,7 @@
-"""See all rules at once: what each asks of the columns, how much it governs, and what it says.
+"""See all rules at once: their conditions, their shares of the data, and their outputs.
 
-An empty cell is a rule that asks nothing of the column. ``python examples/03_rules_at_a_glance.py picture.png`` writes
-the picture.
+An empty cell means that the rule has no condition on the column.
+``python examples/03_rules_at_a_glance.py picture.png`` writes the picture.
 """
 
 import sys
@@ -16,7 +16,7 @@ NAMES = {"bp": "blood pressure", "s1": "cholesterol", "s3": "HDL", "s5": "log tr
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 X = X.rename(columns=NAMES)[["age", "bmi", *NAMES.values()]]
-model = TSKRegressor(n_rules=6, random_state=0).fit(X, y.rename("progression"))
+model = TSKRegressor(n_rules=6, recipe="droprule", random_state=0).fit(X, y.rename("progression"))
 
 display = RuleGridDisplay.from_estimator(model, X)
 if len(sys.argv) > 1:

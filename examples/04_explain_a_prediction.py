@@ -13,7 +13,7 @@ from takagi import TSKRegressor
 from takagi.inspection import explain_local
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-model = TSKRegressor(n_rules=4, random_state=0).fit(X, y.rename("progression"))
+model = TSKRegressor(n_rules=4, recipe="droprule", random_state=0).fit(X, y.rename("progression"))
 
 patient = model.predict(X).argmax()
 explanation = explain_local(model, X)[patient]

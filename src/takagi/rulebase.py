@@ -139,7 +139,7 @@ class RuleBase:
         return out
 
     def firing_share(self, X: ArrayLike) -> FloatArray:
-        """Return the normalised firing levels, of shape (n_rows, n_rules); every row sums to 1."""
+        """Return the normalized firing levels, of shape (n_rows, n_rules); every row sums to 1."""
         return self._evaluate(X, with_share=True)[1]
 
     def rule_outputs(self, X: ArrayLike) -> FloatArray:

@@ -1,11 +1,13 @@
+from dataclasses import fields
+
 import pytest
 
 from takagi import kernels
 from takagi.optimizers import OPTIMIZERS, SGDM, AdaBelief
 
 
-def test_names_stand_for_four_different_rules():
-    assert {name: optimizer.rule for name, optimizer in OPTIMIZERS.items()} == {
+def test_names_stand_for_compiled_rules():
+    assert {name: optimizer.rule for name, optimizer in OPTIMIZERS.items() if hasattr(optimizer, "rule")} == {
         "sgdm": kernels.SGDM,
         "adam": kernels.ADAM,
         "adabound": kernels.ADABOUND,
@@ -23,7 +25,7 @@ def test_constants_reach_the_kernel():
 def test_optimizers_are_values(optimizer):
     assert optimizer == type(optimizer)()
     with pytest.raises(AttributeError):
-        optimizer.beta1 = 0.5
+        setattr(optimizer, fields(optimizer)[0].name, 0.5)
 
 
 @pytest.mark.parametrize("constants", [{"beta1": 1.0}, {"beta2": 2.0}, {"epsilon": -1.0}])

@@ -384,7 +384,7 @@ def test_a_draft_predicts_what_its_rules_predict(fitted):
 
 @pytest.mark.parametrize("n_rows", [150, 10], ids=["rows", "columns"])
 @pytest.mark.parametrize("strength", [1e-3, 1.0])
-def test_refit_minimises_its_objective(view, strength, n_rows):
+def test_refit_minimizes_its_objective(view, strength, n_rows):
     rows = type(view.rows)(*(part[:n_rows] for part in vars(view.rows).values()))
     short = View(view.draft, rows)
     new = refit_consequents(short, strength)
@@ -400,7 +400,7 @@ def test_refit_minimises_its_objective(view, strength, n_rows):
 
 
 def test_price_of_a_term_is_what_dropping_it_costs(view):
-    """Where the terms minimise the penalised error, the penalty pulling to zero."""
+    """Where the terms minimize the penalized error, the penalty pulling to zero."""
     strength, draft = 1e-2, view.draft.copy()
     ridge = lambda lhs, rhs: np.linalg.solve(lhs.T @ lhs + strength * np.eye(lhs.shape[1]), lhs.T @ rhs)  # noqa: E731
     target = np.sqrt(view.rows.weight) * view.rows.target[:, 0]

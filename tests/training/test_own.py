@@ -113,7 +113,7 @@ def assert_equal_runs(found, expected, atol):
 
 @pytest.mark.parametrize("powerball", [0.5, 1.0])
 @pytest.mark.parametrize("projection", PROJECTIONS)
-@pytest.mark.parametrize("rule", OPTIMIZERS)
+@pytest.mark.parametrize("rule", OWN)
 def test_the_rules_of_the_paper_in_numpy_give_the_compiled_results(rule, projection, powerball):
     start = make_start(projection)
     config = TrainConfig(powerball=powerball, learning_rate=0.003, batch_size=16, max_iter=300)

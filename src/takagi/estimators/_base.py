@@ -142,7 +142,7 @@ class BaseTSK(BaseEstimator):
         deviations for `standardize` are those of all rows so far. The learning rate is constant, since a stream has no
         known end; `max_iter`, `schedule` and `n_iter_no_change` are not used. Penalties that are "auto" in the accurate
         recipe follow from the validation error and the number of distinct rows so far; they are zero in a first pass,
-        in which nothing can be learned by heart.
+        in which no row can be memorized.
 
         A block that is refused changes nothing. Ctrl-C is raised as everywhere else, and the best rules so far are
         there to be used and saved. A saved and loaded model goes on as if there had been no stop.

@@ -20,7 +20,7 @@ from takagi.initializers import count_distinct, draw_memberships, fuzzy_cmeans, 
 class FuzzyCMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Fuzzy c-means clustering: every row belongs to every cluster to some degree.
 
-    Minimises ``sum_nr u_nr^m |x_n - c_r|^2`` over centers ``c`` and memberships ``u`` whose rows sum to 1.
+    Minimizes ``sum_nr u_nr^m |x_n - c_r|^2`` over centers ``c`` and memberships ``u`` whose rows sum to 1.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class FuzzyCMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     labels_ : ndarray of shape (n_rows,)
         The cluster of largest membership.
     objective_ : float
-        The minimised sum.
+        The minimized sum.
     n_iter_ : int
         Iterations of the kept start.
     n_features_in_ : int

@@ -34,14 +34,14 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseTSK):
     recipe : {"auto", "accurate", "droprule"}, default="auto"
         How the rules are learned. "accurate": penalties are set by pilot fits, and all rows train to the end.
         "droprule": DropRule is on, and held-out rows choose the iterate. "auto" is "accurate".
-    init : {"fcm", "kmeans", "random", "grid"} or initialiser, default="fcm"
+    init : {"fcm", "kmeans", "random", "grid"} or initializer, default="fcm"
         How the rules start; an object of `takagi.initializers` to set its options.
     projection : {None, "antecedent", "shared", "separate"}, default=None
         Affine combinations of the features, trained with the rules and put before the features: in the conditions
         (FCM-RDpA'), one for conditions and consequents (FCM-RDpA''), or one for each (FCM-RDpAx).
     n_projections : int or "log2", default="log2"
         Number of combinations; "log2" takes log2(n_rules).
-    optimizer : {"adabelief", "adam", "adabound", "sgdm"} or optimiser, default="adabelief"
+    optimizer : {"adabelief", "adam", "adabound", "sgdm"} or optimizer, default="adabelief"
         Update rule; an object of `takagi.optimizers` to set its constants, or one of your own with the methods `phi`,
         `psi` and `omega` of `takagi.optimizers.OwnOptimizer`.
     bounds : Bounds or FeasibleSet, optional

@@ -177,7 +177,7 @@ def _predict(graph: Graph, rows: str, layout: Layout, source: OpenModel) -> None
 
 
 def _share(graph: Graph, shifted: str, layout: Layout) -> str:
-    """Compute normalised firing levels of (n_rows, n_rules), from distances that are not expanded into products."""
+    """Compute normalized firing levels of (n_rows, n_rules), from distances that are not expanded into products."""
     inputs = shifted
     if layout.projection is not None:
         projected = _affine(graph, shifted, layout.projection, "projection")

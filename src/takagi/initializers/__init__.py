@@ -1,4 +1,4 @@
-"""Initialisers: the first rule base from data, by fuzzy c-means, k-means, at random or as a grid."""
+"""Initializers: the first rule base from data, by fuzzy c-means, k-means, at random or as a grid."""
 
 from takagi.initializers._clusters import (
     FuzzyCMeansInitializer,

@@ -76,7 +76,7 @@ def fuzzy_cmeans(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Cluster rows from given memberships.
 
-    Minimises ``sum_nr u_nr^m |x_n - c_r|^2`` by turns: ``c_r`` is the mean of the rows weighted by ``u_nr^m``, then
+    Minimizes ``sum_nr u_nr^m |x_n - c_r|^2`` by turns: ``c_r`` is the mean of the rows weighted by ``u_nr^m``, then
     ``u_nr`` is proportional to ``|x_n - c_r|^(-2 / (m - 1))``.
 
     Parameters

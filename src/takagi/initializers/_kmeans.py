@@ -1,4 +1,4 @@
-"""k-means initialisation, with scikit-learn's k-means."""
+"""k-means initialization, with scikit-learn's k-means."""
 
 from dataclasses import dataclass
 

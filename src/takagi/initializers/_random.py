@@ -1,4 +1,4 @@
-"""Random initialisation."""
+"""Random initialization."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ class RandomInitializer:
     """Rules drawn at random: the paper's rand.
 
     Centers and consequents are uniform in [0, 1] and widths in (0, 5], as the paper's text has it (the authors' script
-    draws centers and consequents from [-1, 1]). The inputs should be standardised.
+    draws centers and consequents from [-1, 1]). The inputs should be standardized.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What training needs to know of an optimiser."""
+"""What training needs to know of an optimizer."""
 
 from typing import ClassVar, Protocol
 
