@@ -46,7 +46,7 @@ def rule_importance(model: Any, X: Table, y: Table) -> Any:
     >>> from takagi import TSKRegressor
     >>> from takagi.inspection import rule_importance
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-    >>> model = TSKRegressor(n_rules=3, max_iter=500, random_state=0).fit(X, y)
+    >>> model = TSKRegressor(n_rules=3, recipe="droprule", max_iter=500, random_state=0).fit(X, y)
     >>> table = rule_importance(model, X, y)
     >>> list(table.columns), bool((table["loss"] > 0).all())
     (['rule', 'share', 'loss'], True)
@@ -116,7 +116,7 @@ def feature_importance(
     >>> from takagi import TSKRegressor
     >>> from takagi.inspection import feature_importance
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-    >>> model = TSKRegressor(n_rules=3, max_iter=500, random_state=0).fit(X, y)
+    >>> model = TSKRegressor(n_rules=3, recipe="droprule", max_iter=500, random_state=0).fit(X, y)
     >>> feature_importance(model, X).head(2)["feature"].tolist()
     ['bmi', 's5']
     """

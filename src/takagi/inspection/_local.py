@@ -278,12 +278,13 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
     >>> from takagi import TSKRegressor
     >>> from takagi.inspection import explain_local
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-    >>> model = TSKRegressor(n_rules=2, max_iter=500, random_state=0).fit(X[["bmi", "bp"]], y.rename("progression"))
-    >>> print(explain_local(model, X[["bmi", "bp"]].head(1)))
+    >>> X, y = X[["bmi", "bp"]], y.rename("progression")
+    >>> model = TSKRegressor(n_rules=2, recipe="droprule", max_iter=500, random_state=0).fit(X, y)
+    >>> print(explain_local(model, X.head(1)))
     row 0: progression = 209.2
     <BLANKLINE>
-      average row        146.3
-      bmi          32.1  +48.6
+      average row        146.4
+      bmi          32.1  +48.5
       bp           101   +14.3
       prediction         209.2
     <BLANKLINE>

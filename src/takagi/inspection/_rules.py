@@ -33,7 +33,7 @@ def export_text(model: Any, X: Table = None) -> str:
     >>> from takagi import TSKRegressor
     >>> from takagi.inspection import export_text
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-    >>> model = TSKRegressor(n_rules=2, max_iter=500, random_state=0).fit(X[["bmi", "bp"]], y)
+    >>> model = TSKRegressor(n_rules=2, recipe="droprule", max_iter=500, random_state=0).fit(X[["bmi", "bp"]], y)
     >>> print(export_text(model, X[["bmi", "bp"]]))
     Rule 1 (66 % of the data)
       IF bmi is medium (about 24.2 +- 4.2) and bp is medium (about 89 +- 14)
@@ -71,7 +71,7 @@ def rule_table(model: Any, X: Table = None) -> Any:
     >>> from takagi import TSKRegressor
     >>> from takagi.inspection import rule_table
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-    >>> model = TSKRegressor(n_rules=2, max_iter=500, random_state=0).fit(X[["bmi", "bp"]], y)
+    >>> model = TSKRegressor(n_rules=2, recipe="droprule", max_iter=500, random_state=0).fit(X[["bmi", "bp"]], y)
     >>> rule_table(model).loc[0, "then"]
     '-37 + 4.18 bmi + 0.63 bp'
     """
