@@ -53,7 +53,14 @@ def trace(call: Callable[[], object]) -> Functions:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
-    return found
+    return found - list_compiled()
+
+
+def list_compiled() -> Functions:
+    """Return the functions of the library that numba compiles; of these the profiler is told, too."""
+    modules = [one for one in list(sys.modules.values()) if str(getattr(one, "__file__", "")).startswith(str(SOURCE))]
+    functions = [value.py_func for module in modules for value in vars(module).values() if hasattr(value, "py_func")]
+    return {(function.__code__.co_filename, function.__code__.co_qualname) for function in functions}
 
 
 def list_calls(folder: Path) -> dict[str, Callable[[], object]]:
@@ -107,11 +114,15 @@ def measure_packages(modules: dict[Path, str]) -> dict[str, Counter]:
 
 
 def find_repeated_names(modules: dict[Path, str]) -> dict[str, list[Path]]:
-    """Return the public top-level names that more than one module defines, with these modules."""
+    """Return the public top-level names that more than one module defines, with these modules.
+
+    A kernel and its twin, the same function compiled or in NumPy, have one name on purpose.
+    """
     places: dict[str, list[Path]] = defaultdict(list)
     for path, text in modules.items():
         for name in sorted(set(list_definitions(ast.parse(text)))):
-            if not name.startswith("_"):
+            is_twin = path.parts[0] == "kernels" and any(place.parts[0] == "kernels" for place in places[name])
+            if not name.startswith("_") and not is_twin:
                 places[name].append(path)
     return {name: paths for name, paths in sorted(places.items()) if len(paths) > 1}
 

@@ -14,21 +14,8 @@ Function = Callable[[Any], FloatArray]
 def map_rows(function: Function, X: Any, n_outputs: int | None, names: Sequence[str] | None = None) -> Any:
     """Return the Dask collection of what a function makes of the rows of each block; nothing is computed yet.
 
-    Parameters
-    ----------
-    function : callable
-        Takes a block, an array or a data frame of one row or more, to an array of as many rows.
-    X : Dask array or data frame
-        The rows.
-    n_outputs : int or None
-        Columns of the result; None for one number a row.
-    names : sequence of str, optional
-        Names of the columns: of a data frame the result is then a series or a data frame with its index, and else an
-        array.
-
-    Returns
-    -------
-    Dask array, series or data frame
+    A block has one row or more. The result has `n_outputs` columns, or one number a row if that is None. With `names`
+    for its columns it is a series or a data frame with the index of X, if that is a frame; else an array.
     """
     shape = (0,) if n_outputs is None else (0, n_outputs)
 

@@ -15,20 +15,10 @@ _KINDS = (
 
 
 def find_type(dtype: Any) -> str:
-    """Return what a column of a type holds.
+    """Return what a column of a type of NumPy, pandas, polars or pyarrow holds: one of the kinds above.
 
-    Parameters
-    ----------
-    dtype : type of a column
-        Of NumPy, pandas, polars or pyarrow.
+    It is "nothing" if all values are missing by type, "object" if only the values tell, "other" for what is no cell.
 
-    Returns
-    -------
-    {"number", "boolean", "text", "category", "date", "nothing", "object", "other"}
-        "nothing" if all values are missing by type, "object" if only the values tell, "other" for what is no cell.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> [find_type(np.dtype(name)) for name in ("float32", "<U3", "datetime64[s]", "bool", "complex64")]
     ['number', 'text', 'date', 'boolean', 'other']

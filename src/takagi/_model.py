@@ -22,30 +22,14 @@ _SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
 
 @dataclass(frozen=True)
 class OpenModel:
-    """What explanations, reports and exports need of a model.
+    """What explanations, reports and exports need of a model."""
 
-    Parameters
-    ----------
-    rules : RuleBase
-        The rules in the units and names of the encoded table; scalers of a pipeline are folded into them.
-    columns : tuple of Column
-        The columns of the user's table, each with the features (columns of the matrix) that it became.
-    encode : callable
-        Takes the user's table to the matrix that the rules speak of, with checks.
-    regressor : object or None
-        The fitted regressor, None for a bare rule base.
-    encoder : TableEncoder or None
-        What stands first where columns may be categories or have missing values.
-    other_steps : tuple
-        Transformers of a pipeline that neither the rules nor the encoder include, such as PCA.
-    """
-
-    rules: RuleBase
-    columns: tuple[Column, ...]
-    encode: Callable[[Table], FloatArray]
-    regressor: Any = None
-    encoder: TableEncoder | None = None
-    other_steps: tuple[Any, ...] = ()
+    rules: RuleBase  # in the units and names of the encoded table; scalers of a pipeline are folded into them
+    columns: tuple[Column, ...]  # of the user's table, each with the features (columns of the matrix) that it became
+    encode: Callable[[Table], FloatArray]  # takes the user's table to the matrix that the rules speak of, with checks
+    regressor: Any = None  # the fitted regressor, None for a bare rule base
+    encoder: TableEncoder | None = None  # what stands first where columns may be categories or have missing values
+    other_steps: tuple[Any, ...] = ()  # transformers that neither the rules nor the encoder include, such as PCA
 
     @property
     def has_table(self) -> bool:
@@ -105,18 +89,10 @@ class OpenModel:
 
 @dataclass(frozen=True)
 class OpenCommittee:
-    """The members of a committee, which predicts their mean, and its memory; any other model is its only member.
-
-    Parameters
-    ----------
-    members : tuple of OpenModel
-        The members.
-    recall : callable or None
-        Takes encoded rows to what the memory adds to the mean and to how many rows it finds that are like them, both
-        of shape (n_rows, n_outputs).
-    """
+    """The members of a committee, which predicts their mean, and its memory; any other model is its only member."""
 
     members: tuple[OpenModel, ...]
+    # From encoded rows to what the memory adds and how many similar rows it finds, both (n_rows, n_outputs).
     recall: Callable[[FloatArray], tuple[FloatArray, FloatArray]] | None = None
 
     @property

@@ -19,7 +19,7 @@ class TrainingData(NamedTuple):
     y: FloatArray  # of shape (n_rows, n_outputs)
     weight: FloatArray
     feature_names: Any  # array of str, or None
-    target_names: list[str] | None
+    target_names: Sequence[str] | None
     is_single_target: bool  # whether y came as one column of its own
 
 

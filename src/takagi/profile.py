@@ -39,7 +39,7 @@ class Profile:
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     >>> profile = TSKRegressor(n_rules=3, max_iter=200, random_state=0).fit(X, y).rule_base_.profile
     >>> profile.n_rows, profile.span(2), profile.place(2, 42.2)
-    (376, (18.0, 42.2), 1.0)
+    (442, (18.0, 42.2), 1.0)
     """
 
     n_rows: int
@@ -99,20 +99,7 @@ class Profile:
 def measure_profile(
     rows: tuple[ArrayLike, ArrayLike], firing_share: Callable[[FloatArray], FloatArray], weight: ArrayLike | None = None
 ) -> Profile:
-    """Summarize rows: their ranges, and the rest of at most ten thousand of them.
-
-    Parameters
-    ----------
-    rows : arrays of shape (n_rows, n_features) and (n_rows, n_outputs)
-        Features and targets.
-    firing_share : callable
-        Returns the shares of shape (n_rows, n_rules) for features.
-    weight : array of shape (n_rows,), optional
-        Weights of the rows.
-
-    Returns
-    -------
-    Profile
+    """Summarize rows, which are features and targets: their ranges, and the rest of at most ten thousand of them.
 
     Examples
     --------

@@ -2,6 +2,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from numba import njit
 
 import house
 
@@ -14,9 +15,20 @@ def helper():
     return sorted([2, 1], key=lambda number: -number)
 
 
+@njit
+def compiled():
+    return 1
+
+
 def test_functions_are_counted_once_and_neither_lambdas_nor_comprehensions_are(monkeypatch):
     monkeypatch.setattr(house, "SOURCE", Path(__file__).parent)
     assert {name for _, name in house.trace(called)} == {"called", "helper"}
+
+
+def test_compiled_functions_are_not_counted(monkeypatch):
+    monkeypatch.setattr(house, "SOURCE", Path(__file__).parent)
+    assert house.list_compiled() == {(__file__, "compiled")}
+    assert house.trace(compiled) == set()
 
 
 def test_sizes_and_repeated_names_are_those_of_the_modules():
@@ -32,6 +44,14 @@ def test_sizes_and_repeated_names_are_those_of_the_modules():
     assert house.find_repeated_names(modules) == {
         "go": [Path("pack/a.py"), Path("pack/b.py")],
         "limit": [Path("top.py"), Path("pack/b.py")],
+    }
+
+
+def test_a_kernel_and_its_twin_have_one_name_on_purpose():
+    twins = {Path("kernels/_a.py"): "def go(): ...", Path("kernels/_plain.py"): "def go(): ..."}
+    assert house.find_repeated_names(twins) == {}
+    assert house.find_repeated_names({**twins, Path("top.py"): "go = 1"}) == {
+        "go": [Path("kernels/_a.py"), Path("top.py")]
     }
 
 

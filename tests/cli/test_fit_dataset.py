@@ -104,7 +104,7 @@ def test_ctrl_c_writes_the_best_rules_so_far(call, parts, monkeypatch):
         if event.unit.startswith("iterations") and event.done > 50:
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("takagi.cli._progress.Watch.__call__", stop)
+    monkeypatch.setattr("takagi.cli._progress.ProgressBars.__call__", stop)
     code, _, err = call("fit", "parquet", *TARGET, "-o", "m.takagi", *QUICK)
     assert code == 130
     assert "the best rules so far are in m.takagi" in err
@@ -118,7 +118,7 @@ def test_a_file_that_vanishes_on_the_way_is_named_and_the_rules_so_far_are_writt
         if event.unit.startswith("iterations") and event.done:
             path.unlink(missing_ok=True)
 
-    monkeypatch.setattr("takagi.cli._progress.Watch.__call__", remove)
+    monkeypatch.setattr("takagi.cli._progress.ProgressBars.__call__", remove)
     code, _, err = call("fit", "parquet", *TARGET, "-o", "m.takagi", *QUICK)
     assert code == 1
     assert "part-1.parquet was there at first and is gone now." in " ".join(err.split())

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from takagi.experiments import Scope, Store, execute, make_plan, pending_runs, run_experiment
+from takagi.experiments import Scope, Store, execute, pending_runs, plan_runs, run_experiment
 
 DATA = Path(os.environ.get("TAKAGI_DATA") or Path(__file__).parents[3] / "shared" / "datasets")
 pytestmark = [
@@ -16,7 +16,7 @@ pytestmark = [
 ]
 
 SCOPE = Scope(datasets=("Concrete-CS", "Yacht"), repeats=1, rules=(4,))
-RUNS = make_plan("fig4", SCOPE)
+RUNS = plan_runs("fig4", SCOPE)
 
 
 def errors_of(results):

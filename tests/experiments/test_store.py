@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from takagi.experiments import Store
-from takagi.experiments._plan import Scope, make_plan, make_run
+from takagi.experiments._plan import Scope, make_run, plan_runs
 from takagi.experiments._run import CURVE_POINTS, Result
 from takagi.experiments._store import StoreError
 
-RUNS = make_plan("fig4", Scope(datasets=("Yacht",), repeats=2))
+RUNS = plan_runs("fig4", Scope(datasets=("Yacht",), repeats=2))
 
 
 def make_result(run, **values):

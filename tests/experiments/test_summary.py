@@ -3,7 +3,7 @@ import pytest
 from invented import FACTORS, invent_result
 
 from takagi.experiments import MissingRunsError, Store, summarize
-from takagi.experiments._plan import Scope, make_plan
+from takagi.experiments._plan import Scope, plan_runs
 from takagi.experiments._summary import average, load_ratios, select_tuned
 
 
@@ -35,7 +35,7 @@ def test_curves_end_at_the_normalised_error(full_store):
 def test_sensitivity_has_a_row_per_setting_value_and_number_of_rules(tmp_path):
     store = Store(tmp_path)
     store.append(
-        invent_result(run) for run in make_plan("fig5", Scope(datasets=("Yacht", "NO2"), repeats=2, rules=(4, 16)))
+        invent_result(run) for run in plan_runs("fig5", Scope(datasets=("Yacht", "NO2"), repeats=2, rules=(4, 16)))
     )
     table = summarize("fig5", store)
     assert table.groupby("setting")["value"].nunique().to_dict() == {

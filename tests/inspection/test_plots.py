@@ -308,7 +308,8 @@ def test_waterfall_refuses_a_row_that_is_not_there(diabetes):
 
 
 def test_history_has_both_errors_and_marks_the_best_iterate(diabetes):
-    model = diabetes[0]
+    _, X, y = diabetes
+    model = TSKRegressor(n_rules=3, recipe="droprule", max_iter=200, random_state=0).fit(X, y.rename("progression"))
     display = HistoryDisplay.from_estimator(model)
     lines = {line.get_label(): line for line in display.axes_[0].lines}
     np.testing.assert_array_equal(lines["validation"].get_ydata(), model.history_["val_loss"])

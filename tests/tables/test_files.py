@@ -49,7 +49,7 @@ def test_blocks_are_the_table_wherever_they_end(tmp_path):
     whole = table.read(columns)
     encoder = TableEncoder().fit(whole)
     for n_rows in (1, 7, 50):
-        blocks = [block for _, block in table.blocks(columns, n_rows, words={"fuel", "sold"})]
+        blocks = [block for _, block in table.blocks(columns, n_rows, {"fuel": "words", "sold": "words"})]
         assert sum(map(len, blocks)) == 50
         matrix = np.vstack([encoder.transform(block) for block in blocks])
         np.testing.assert_array_equal(matrix, encoder.transform(whole))
@@ -57,7 +57,7 @@ def test_blocks_are_the_table_wherever_they_end(tmp_path):
 
 def test_text_stays_as_it_is_where_wished(tmp_path):
     path = write(tmp_path / "t.csv", "id,x\n007,1.50\n,NA\n")
-    kept, block = next(open_table(path).blocks(["id"], 10, words={"id"}, keep=["id", "x"]))
+    kept, block = next(open_table(path).blocks(["id"], 10, {"id": "words"}, keep=["id", "x"]))
     assert block["id"].tolist() == ["007", ""]
     assert kept.to_numpy().tolist() == [["007", "1.50"], ["", "NA"]]
 

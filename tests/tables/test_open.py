@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("pyarrow")
 import pyarrow.dataset as ds
 
-from takagi.tables import DatasetError, open_source
+from takagi.tables import DatasetError, open_rows
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def folder(tmp_path):
 
 
 def read(source, **options):
-    opened = open_source(source, "y", **options)
+    opened = open_rows(source, "y", **options)
     blocks = list(opened.blocks(np.random.default_rng(0)))
     return sorted(np.concatenate([block.y[:, 0] for block in blocks]).tolist())
 
@@ -55,7 +55,7 @@ def test_files_of_plain_letters_go_with_any_encoding(tmp_path):
     table.to_csv(tmp_path / "0.csv", index=False)
     table.replace("z", "é").to_csv(tmp_path / "1.csv", index=False, encoding="latin-1")
     with pytest.warns(UserWarning, match=r"1\.csv is not UTF-8"):
-        source = open_source(tmp_path, "y")
+        source = open_rows(tmp_path, "y")
     blocks = list(source.blocks(np.random.default_rng(0)))
     assert sorted({cell for block in blocks for cell in block.X["b"]}) == ["x", "z", "é"]
 
@@ -72,7 +72,7 @@ def test_files_that_are_not_written_alike_are_named(tmp_path, options, message):
     table.to_csv(tmp_path / "0.csv", index=False)
     table.to_csv(tmp_path / "1.csv", index=False, **options)
     with pytest.raises(DatasetError, match=message):
-        open_source(tmp_path, "y")
+        open_rows(tmp_path, "y")
 
 
 @pytest.mark.parametrize("end", ["\n", "\r"])
@@ -86,7 +86,7 @@ def test_the_last_line_tells_the_encoding_too(tmp_path, end):
 def test_another_encoding_is_found_out_with_a_warning(tmp_path):
     pd.DataFrame({"größe": ["ä", "ü"], "y": [1, 2]}).to_csv(tmp_path / "t.csv", encoding="latin-1", index=False)
     with pytest.warns(UserWarning, match=r"t\.csv is not UTF-8 \(line 1\) and is read as Windows-1252"):
-        source = open_source(tmp_path / "t.csv", "y")
+        source = open_rows(tmp_path / "t.csv", "y")
     frame = next(source.blocks(np.random.default_rng(0))).X
     assert sorted(frame["größe"]) == ["ä", "ü"]
 
@@ -108,12 +108,12 @@ def test_what_is_not_there_is_named(folder, monkeypatch, source, message):
     (folder / "nothing.csv").write_text("")
     monkeypatch.chdir(folder)
     with pytest.raises(DatasetError, match=message):
-        open_source(source, "y")
+        open_rows(source, "y")
 
 
 def test_a_table_in_memory_is_refused_with_the_kinds_that_are_taken():
     with pytest.raises(TypeError, match=r"must be a path, .* or a Dask data frame, got DataFrame"):
-        open_source(pd.DataFrame({"a": [1.0], "y": [1.0]}), "y")
+        open_rows(pd.DataFrame({"a": [1.0], "y": [1.0]}), "y")
 
 
 @pytest.mark.parametrize(
@@ -131,16 +131,16 @@ def test_a_table_in_memory_is_refused_with_the_kinds_that_are_taken():
 )
 def test_columns_that_are_not_there_are_named(folder, options, message):
     with pytest.raises(ValueError, match=message):
-        open_source(folder / "parquet", **options)
+        open_rows(folder / "parquet", **options)
 
 
 def test_weights_that_are_text_are_named(tmp_path):
     pd.DataFrame({"a": [1.0, 2.0], "w": ["x", "z"], "y": [1.0, 2.0]}).to_parquet(tmp_path / "t.parquet")
     with pytest.raises(DatasetError, match="sample_weight 'w' must be numbers, but holds text"):
-        open_source(tmp_path / "t.parquet", "y", sample_weight="w")
+        open_rows(tmp_path / "t.parquet", "y", sample_weight="w")
 
 
 def test_a_missing_package_is_named_with_its_extra(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.dataset", None)
     with pytest.raises(ImportError, match=re.escape('pip install "takagi[parquet]"')):
-        open_source(folder / "parquet", "y")
+        open_rows(folder / "parquet", "y")

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("pyarrow")
 import pyarrow as pa
 
-from takagi.tables import DatasetError, TableLayout, open_source, open_table
+from takagi.tables import DatasetError, TableLayout, open_rows, open_table
 from takagi.tables._text import parse_numbers
 
 
@@ -77,9 +77,9 @@ def test_runs_of_spaces_separate():
 def test_runs_of_spaces_separate_in_parts_too(tmp_path):
     (tmp_path / "a.txt").write_text("a b y\n1 u 3\n4 v 6\n")
     (tmp_path / "b.txt").write_text("a b y\n7 w 8\n")
-    (block,) = open_source(tmp_path / "a.txt", "y").blocks(np.random.default_rng(0))
+    (block,) = open_rows(tmp_path / "a.txt", "y").blocks(np.random.default_rng(0))
     assert (block.X["a"].tolist(), block.X["b"].tolist(), block.y.ravel().tolist()) == ([1, 4], ["u", "v"], [3, 6])
-    sample = open_source(tmp_path, "y").sample(10, np.random.default_rng(0))
+    sample = open_rows(tmp_path, "y").sample(10, np.random.default_rng(0))
     assert sorted(sample.block.y.ravel()) == [3, 6, 8]
 
 
@@ -91,7 +91,7 @@ def test_encodings_of_unicode_are_read(encoding):
 def test_columns_in_another_order_go_by_name(tmp_path):
     (tmp_path / "a.csv").write_text("a,b,y\n1,u,3\n")
     (tmp_path / "b.csv").write_text("y,a,b\n6,4,v\n")
-    sample = open_source(tmp_path, "y").sample(10, np.random.default_rng(0))
+    sample = open_rows(tmp_path, "y").sample(10, np.random.default_rng(0))
     rows = sorted(zip(sample.block.X["a"], sample.block.X["b"], sample.block.y.ravel(), strict=True))
     assert rows == [(1, "u", 3), (4, "v", 6)]
 
@@ -100,7 +100,7 @@ def test_folders_may_tell_a_column_of_text_files(tmp_path):
     for town in ("p", "q"):
         (tmp_path / f"town={town}").mkdir()
         (tmp_path / f"town={town}" / "t.csv").write_text(f"a,y\n1,{ord(town)}\n")
-    sample = open_source(tmp_path, "y").sample(10, np.random.default_rng(0))
+    sample = open_rows(tmp_path, "y").sample(10, np.random.default_rng(0))
     assert sorted(zip(sample.block.X["town"], sample.block.y.ravel(), strict=True)) == [("p", 112), ("q", 113)]
 
 
@@ -108,7 +108,7 @@ def test_parts_and_a_whole_file_are_read_alike(tmp_path):
     text = "code,truth,day,x,e,y\n" + "007, True,2020-01-02,+1.5,NA,1\n08,false,2020-01-03, 2e3 ,?,2\nn/a,TRUE,,,,3\n"
     (tmp_path / "t.csv").write_text(text)
     whole = open_table(tmp_path / "t.csv").read(["code", "truth", "day", "x", "e"])
-    sample = open_source(tmp_path / "t.csv", "y").sample(10, np.random.default_rng(0))
+    sample = open_rows(tmp_path / "t.csv", "y").sample(10, np.random.default_rng(0))
     parts = sample.block.X.iloc[np.argsort(sample.block.y[:, 0])].reset_index(drop=True)
     for name in ("code", "truth", "day", "x"):
         assert whole[name].astype(object).fillna("-").tolist() == parts[name].astype(object).fillna("-").tolist()
@@ -131,7 +131,7 @@ def test_digits_are_read_to_the_last_bit():
 
 def test_a_column_known_to_be_numbers_shows_its_odd_word_with_points():
     table = open_table(io.BytesIO(b"y;z\n1,5;a, b\n2,5;c\nmany;d\n"))
-    frame = table.read(["y", "z"], numbers=["y"])
+    frame = table.read(["y", "z"], {"y": "number"})
     assert frame["y"].tolist() == ["1.5", "2.5", "many"]
     assert frame["z"].tolist() == ["a, b", "c", "d"]
 

@@ -19,15 +19,7 @@ from takagi.tables import DatasetError, HeaderWarning, RequestError, SheetWarnin
 
 _INTERRUPTED = 130  # what a shell makes of Ctrl-C
 
-_OPTIONS = {
-    "names": "--names",
-    "no_header": "--no-header",
-    "sheet": "--sheet",
-    "drop": "--drop",
-    "target": "--target",
-    "committee": "--committee",
-    "row": "--row",
-}  # which set what an error is about
+_OPTIONS = ("names", "no_header", "sheet", "drop", "target", "committee", "row")  # which set what an error is about
 _HINTS: dict[type[Warning], str] = {
     HeaderWarning: "If its first line is data, pass --no-header or --names.",
     SheetWarning: "See --sheet.",
@@ -53,8 +45,8 @@ for name, function, panel, example in COMMANDS:
     app.command(name, help=text, epilog=f"Example: {example}", rich_help_panel=panel, no_args_is_help=has_arguments)(
         function
     )
-app.add_typer(_data.app, name="data", rich_help_panel=PAPER)
-app.add_typer(_experiment.app, name="experiment", rich_help_panel=PAPER)
+app.add_typer(_data.data_app, name="data", rich_help_panel=PAPER)
+app.add_typer(_experiment.experiment_app, name="experiment", rich_help_panel=PAPER)
 
 
 def run(arguments: list[str]) -> NoReturn:
@@ -109,8 +101,8 @@ def word_error(error: Exception) -> str:
         return f"{error.strerror}{f': {os.fspath(error.filename)}' if error.filename else ''}"
     if isinstance(error, MemoryError):
         return "there is not enough memory. Take fewer rows or columns."
-    option = _OPTIONS.get(error.about, "") if isinstance(error, DatasetError) else ""
-    return (str(error) or type(error).__name__) + (f" See {option}." if option else "")
+    about = error.about if isinstance(error, DatasetError) and error.about in _OPTIONS else ""
+    return (str(error) or type(error).__name__) + (f" See --{about.replace('_', '-')}." if about else "")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from rich.table import Table
 from takagi._messages import unknown_name
 from takagi.cli._console import console, print_error, print_json, set_output
 from takagi.cli._options import AsJson, Quiet
-from takagi.cli._progress import Watch
+from takagi.cli._progress import ProgressBars
 from takagi.experiments import (
     BACKENDS,
     FIGURES,
@@ -25,22 +25,24 @@ from takagi.experiments import (
     check_claims,
     draw,
     draw_ranks,
-    make_plan,
     pending_runs,
+    plan_runs,
     rank_algorithms,
     run_experiment,
     summarize,
 )
 from takagi.workflow import Event
 
-app = typer.Typer(no_args_is_help=True, help="Run the paper's experiments, draw its figures, judge its claims.")
+experiment_app = typer.Typer(
+    no_args_is_help=True, help="Run the paper's experiments, draw its figures, judge its claims."
+)
 
 Figure = Annotated[str, typer.Argument(metavar="FIGURE", help="fig3a, fig3b, fig4, fig5, fig6, fig7, fig8 or all.")]
 StoreFolder = Annotated[Path, typer.Option("--store", metavar="FOLDER", help="Where the results live.")]
 _STORE = Path("takagi-results")
 
 
-@app.command("run", epilog="Example: takagi experiment run fig4 --quick")
+@experiment_app.command("run", epilog="Example: takagi experiment run fig4 --quick")
 def run_figure(
     figure: Figure,
     store: StoreFolder = _STORE,
@@ -64,7 +66,7 @@ def run_figure(
     n_pending = len(pending_runs(figure, results, scope))
     start = time.monotonic()
     set_output(quiet=quiet)
-    with Watch() as watch:
+    with ProgressBars() as watch:
         results_done = itertools.count(1)
         failed = run_experiment(
             figure,
@@ -87,7 +89,7 @@ def run_figure(
     _report_failures(failed)
 
 
-@app.command("draw", epilog="Example: takagi experiment draw fig4 -o figures")
+@experiment_app.command("draw", epilog="Example: takagi experiment draw fig4 -o figures")
 def draw_command(
     figure: Figure,
     store: StoreFolder = _STORE,
@@ -111,7 +113,7 @@ def draw_command(
         raise typer.Exit(1)
 
 
-@app.command(epilog="Example: takagi experiment show fig4 --json")
+@experiment_app.command(epilog="Example: takagi experiment show fig4 --json")
 def show(figure: Figure, store: StoreFolder = _STORE, as_json: AsJson = False) -> None:
     """Print the numbers behind a figure."""
     names = _expand(figure)
@@ -125,7 +127,7 @@ def show(figure: Figure, store: StoreFolder = _STORE, as_json: AsJson = False) -
         console.print(_draw_table(name, shown))
 
 
-@app.command(epilog="Example: takagi experiment claims --store results")
+@experiment_app.command(epilog="Example: takagi experiment claims --store results")
 def claims(
     store: StoreFolder = _STORE,
     as_json: AsJson = False,
@@ -182,7 +184,7 @@ def _make_scope(quick: bool, datasets: str | None, repeats: int | None, rules: s
 
 def _count_planned(figure: str, scope: Scope) -> int:
     try:
-        n_planned = len(make_plan(figure, scope))
+        n_planned = len(plan_runs(figure, scope))
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     if not n_planned:
@@ -192,7 +194,7 @@ def _count_planned(figure: str, scope: Scope) -> int:
 
 def _expand(figure: str) -> list[str]:
     try:
-        make_plan(figure, Scope(repeats=1, datasets=("Yacht",)))
+        plan_runs(figure, Scope(repeats=1, datasets=("Yacht",)))
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     return list(FIGURES) if figure == "all" else [figure]

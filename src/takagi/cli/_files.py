@@ -9,19 +9,7 @@ STANDARD = "-"
 
 
 def check_output(path: Path, force: bool, suffixes: Sequence[str] = (), inputs: Sequence[str | Path] = ()) -> Path:
-    """Return a path that may be written, or raise `Misuse` before any work is done.
-
-    Parameters
-    ----------
-    path : Path
-        The output.
-    force : bool
-        Whether a file that exists may be replaced.
-    suffixes : sequence of str, optional
-        Endings of which the name must have one.
-    inputs : sequence of str or Path, optional
-        Files that the command reads, which are not replaced even with `force`.
-    """
+    """Return a path that may be written, or raise `Misuse`; `force` lets files be replaced, but for `inputs`."""
     path = path.expanduser()
     if str(path) == STANDARD:
         raise Misuse(f"the output must be a file; {STANDARD!r} for the standard output is taken by predict alone.")

@@ -11,7 +11,7 @@ from takagi._text import count
 from takagi.cli._console import Misuse, print_json, print_text, set_output
 from takagi.cli._files import STANDARD, check_output
 from takagi.cli._options import AsJson, Force, ModelFile, Names, NoHeader, Quiet, Sheet, TableFile
-from takagi.cli._progress import Watch
+from takagi.cli._progress import ProgressBars
 from takagi.cli._tables import make_layout, open_input
 from takagi.cli._writers import SUFFIXES, open_writer
 from takagi.tables import OpenTable, find_columns
@@ -49,7 +49,7 @@ def predict(
     kept = _choose_kept(source, keep or [])
     start = time.perf_counter()
     task, n_rows = f"Predicting {source.label}", 0
-    with open_writer(path) as writer, Watch() as watch:
+    with open_writer(path) as writer, ProgressBars() as watch:
         watch(Event(task, 0, None, "rows"))
         for block in loaded.predict_blocks(source, kept):
             writer.write(block)

@@ -11,16 +11,16 @@ from takagi.workflow import Event
 
 _SECONDS_BETWEEN_LINES = 10.0
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
-class Watch:
+class ProgressBars:
     """Shows events on the standard error stream: one task after the other, each with a bar of its own."""
 
     def __init__(self) -> None:
         self.task, self.last, self.bar = "", 0.0, Progress(disable=True)
 
-    def __enter__(self) -> "Watch":
+    def __enter__(self) -> "ProgressBars":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -53,9 +53,9 @@ class Watch:
             _say(event.task)
 
 
-def run_watched(work: Callable[..., T], *arguments: Any, **options: Any) -> T:
+def run_watched(work: Callable[..., _T], *arguments: Any, **options: Any) -> _T:
     """Call what takes a listener as `tell`, and show its progress, which is gone when it returns."""
-    with Watch() as watch:
+    with ProgressBars() as watch:
         return work(*arguments, tell=watch, **options)
 
 

@@ -9,7 +9,7 @@ from takagi._text import count
 from takagi.cli._console import print_json, print_text, set_output
 from takagi.cli._files import check_output
 from takagi.cli._options import AsJson, Force, ModelFile, Names, NoHeader, Quiet, Sheet, TableFile, Target
-from takagi.cli._progress import Watch
+from takagi.cli._progress import ProgressBars
 from takagi.cli._tables import make_layout, open_input, read_labeled
 from takagi.inspection import export_text, rule_table
 from takagi.persistence import save
@@ -48,7 +48,7 @@ def simplify_model(
     loaded = LoadedModel(model)
     rows = read_labeled(loaded, open_input(table, make_layout(no_header, names, sheet)), target)
     limits: dict[str, Any] = {"max_loss": max_loss, "max_rules": max_rules, "max_conditions": max_conditions}
-    with Watch() as watch:
+    with ProgressBars() as watch:
         watch(Event(f"Simplifying {count(loaded.opened.rules.n_rules, 'rule')}", 0, None, "steps"))
         result = simplify(loaded.model, rows.X, rows.y, **limits)
     print_text(f"{export_text(result.model)}\n")

@@ -36,20 +36,11 @@ class DownloadError(OSError):
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to try one address.
-
-    Attributes
-    ----------
-    attempts : int
-    backoff : float
-        Seconds to wait before the second attempt; doubles with every further one.
-    timeout : float
-        Seconds without an answer that end an attempt.
-    """
+    """How long to try one address."""
 
     attempts: int = 3
-    backoff: float = 0.5
-    timeout: float = 20.0
+    backoff: float = 0.5  # seconds to wait before the second attempt; doubles with every further one
+    timeout: float = 20.0  # seconds without an answer that end an attempt
 
 
 def download_file(source: SourceFile, folder: Path, *, quiet: bool = False, patience: Patience | None = None) -> Path:

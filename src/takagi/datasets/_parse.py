@@ -67,20 +67,7 @@ def read_source(source: SourceFile, content: bytes) -> RawCells:
 
 
 def parse_dataset(dataset: Dataset, content: bytes) -> tuple[FloatArray, FloatArray]:
-    """Return features and target of a dataset, and refuse values that are not the paper's.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    content : bytes
-        The archive's file.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, n_features)
-        Plain columns in the order of the file, then one 0/1 column per code of every category.
-    y : ndarray of shape (n_samples,)
-    """
+    """Return features and target of a dataset, and refuse values that are not the paper's."""
     X, y = encode(dataset, read_source(dataset.source, content))
     check_values(dataset, X, y)
     return X, y

@@ -3,25 +3,7 @@
 from dataclasses import dataclass
 
 from takagi._messages import unknown_name
-from takagi.datasets._sources import (
-    ABALONE,
-    AIRFOIL,
-    AUTO_MPG,
-    CONCRETE,
-    ENERGY,
-    HOUSING,
-    NO2,
-    PM10,
-    POWER_PLANT,
-    PROTEIN,
-    SLUMP,
-    TECATOR,
-    WAGES,
-    WINE_RED,
-    WINE_WHITE,
-    YACHT,
-    SourceFile,
-)
+from takagi.datasets._sources import FILES, SourceFile
 
 
 @dataclass(frozen=True)
@@ -75,28 +57,28 @@ class Dataset:
 
 _PLAIN_WAGES = ("EDUCATION", "SOUTH", "SEX", "EXPERIENCE", "UNION", "AGE", "MARR")
 _ROWS = (
-    Dataset("Concrete-CS", "UCI", 103, 7, SLUMP, SLUMP.columns[10], 36.0394, SLUMP.columns[1:8]),
-    Dataset("Concrete-Flow", "UCI", 103, 7, SLUMP, SLUMP.columns[9], 49.6107, SLUMP.columns[1:8]),
-    Dataset("Concrete-Slump", "UCI", 103, 7, SLUMP, SLUMP.columns[8], 18.0485, SLUMP.columns[1:8]),
-    Dataset("Tecator-fat", "StatLib", 240, 22, TECATOR, "fat", 18.5021, TECATOR.columns[100:122]),
-    Dataset("Tecator-moisture", "StatLib", 240, 22, TECATOR, "moisture", 62.8454, TECATOR.columns[100:122]),
-    Dataset("Tecator-protein", "StatLib", 240, 22, TECATOR, "protein", 17.7562, TECATOR.columns[100:122]),
-    Dataset("Yacht", "UCI", 308, 6, YACHT, YACHT.columns[6], 10.4954, YACHT.columns[:6]),
-    Dataset("autoMPG", "UCI", 392, 9, AUTO_MPG, "mpg", 23.4459, AUTO_MPG.columns[1:7], ("origin",)),
-    Dataset("NO2", "StatLib", 500, 7, NO2, "log NO2", 3.6984, NO2.columns[1:]),
-    Dataset("PM10", "StatLib", 500, 7, PM10, "log PM10", 3.2709, PM10.columns[1:]),
-    Dataset("Housing", "UCI", 506, 13, HOUSING, "MEDV", 22.5328, HOUSING.columns[:13]),
-    Dataset("CPS", "StatLib", 534, 19, WAGES, "WAGE", 9.0241, _PLAIN_WAGES, ("RACE", "OCCUPATION", "SECTOR")),
-    Dataset("Efficiency-Cool", "UCI", 768, 8, ENERGY, "Cooling Load", 24.5878, ENERGY.columns[:8]),
-    Dataset("Efficiency-Heat", "UCI", 768, 8, ENERGY, "Heating Load", 22.3072, ENERGY.columns[:8]),
-    Dataset("Concrete", "UCI", 1030, 8, CONCRETE, CONCRETE.columns[8], 35.8178, CONCRETE.columns[:8]),
-    Dataset("Airfoil", "UCI", 1503, 5, AIRFOIL, AIRFOIL.columns[5], 124.8359, AIRFOIL.columns[:5]),
-    Dataset("Wine-red", "UCI", 1599, 11, WINE_RED, "quality", 5.6360, WINE_RED.columns[:11]),
-    Dataset("Abalone", "UCI", 4177, 7, ABALONE, "Rings", 9.9337, ABALONE.columns[1:8]),
-    Dataset("Abalone-OH", "UCI", 4177, 10, ABALONE, "Rings", 9.9337, ABALONE.columns[1:8], ("Sex",)),
-    Dataset("Wine-white", "UCI", 4898, 11, WINE_WHITE, "quality", 5.8779, WINE_WHITE.columns[:11]),
-    Dataset("PowerPlant", "UCI", 9568, 4, POWER_PLANT, "PE", 454.3650, POWER_PLANT.columns[:4]),
-    Dataset("Protein", "UCI", 45730, 9, PROTEIN, "RMSD", 7.7485, PROTEIN.columns[1:]),
+    Dataset("Concrete-CS", "UCI", 103, 7, FILES.slump, FILES.slump.columns[10], 36.0394, FILES.slump.columns[1:8]),
+    Dataset("Concrete-Flow", "UCI", 103, 7, FILES.slump, FILES.slump.columns[9], 49.6107, FILES.slump.columns[1:8]),
+    Dataset("Concrete-Slump", "UCI", 103, 7, FILES.slump, FILES.slump.columns[8], 18.0485, FILES.slump.columns[1:8]),
+    Dataset("Tecator-fat", "StatLib", 240, 22, FILES.tecator, "fat", 18.5021, FILES.tecator.columns[100:122]),
+    Dataset("Tecator-moisture", "StatLib", 240, 22, FILES.tecator, "moisture", 62.8454, FILES.tecator.columns[100:122]),
+    Dataset("Tecator-protein", "StatLib", 240, 22, FILES.tecator, "protein", 17.7562, FILES.tecator.columns[100:122]),
+    Dataset("Yacht", "UCI", 308, 6, FILES.yacht, FILES.yacht.columns[6], 10.4954, FILES.yacht.columns[:6]),
+    Dataset("autoMPG", "UCI", 392, 9, FILES.auto_mpg, "mpg", 23.4459, FILES.auto_mpg.columns[1:7], ("origin",)),
+    Dataset("NO2", "StatLib", 500, 7, FILES.no2, "log NO2", 3.6984, FILES.no2.columns[1:]),
+    Dataset("PM10", "StatLib", 500, 7, FILES.pm10, "log PM10", 3.2709, FILES.pm10.columns[1:]),
+    Dataset("Housing", "UCI", 506, 13, FILES.housing, "MEDV", 22.5328, FILES.housing.columns[:13]),
+    Dataset("CPS", "StatLib", 534, 19, FILES.wages, "WAGE", 9.0241, _PLAIN_WAGES, ("RACE", "OCCUPATION", "SECTOR")),
+    Dataset("Efficiency-Cool", "UCI", 768, 8, FILES.energy, "Cooling Load", 24.5878, FILES.energy.columns[:8]),
+    Dataset("Efficiency-Heat", "UCI", 768, 8, FILES.energy, "Heating Load", 22.3072, FILES.energy.columns[:8]),
+    Dataset("Concrete", "UCI", 1030, 8, FILES.concrete, FILES.concrete.columns[8], 35.8178, FILES.concrete.columns[:8]),
+    Dataset("Airfoil", "UCI", 1503, 5, FILES.airfoil, FILES.airfoil.columns[5], 124.8359, FILES.airfoil.columns[:5]),
+    Dataset("Wine-red", "UCI", 1599, 11, FILES.wine_red, "quality", 5.6360, FILES.wine_red.columns[:11]),
+    Dataset("Abalone", "UCI", 4177, 7, FILES.abalone, "Rings", 9.9337, FILES.abalone.columns[1:8]),
+    Dataset("Abalone-OH", "UCI", 4177, 10, FILES.abalone, "Rings", 9.9337, FILES.abalone.columns[1:8], ("Sex",)),
+    Dataset("Wine-white", "UCI", 4898, 11, FILES.wine_white, "quality", 5.8779, FILES.wine_white.columns[:11]),
+    Dataset("PowerPlant", "UCI", 9568, 4, FILES.power_plant, "PE", 454.3650, FILES.power_plant.columns[:4]),
+    Dataset("Protein", "UCI", 45730, 9, FILES.protein, "RMSD", 7.7485, FILES.protein.columns[1:]),
 )
 DATASETS: dict[str, Dataset] = {row.name: row for row in _ROWS}
 

@@ -164,7 +164,8 @@ class BaseTSK(BaseEstimator):
         is_first = start is None and stream is None
         data = validate_training(copy(self), X, y, sample_weight, min_rows=1, reset=is_first)
         if stream is None:
-            stream = Stream(make_rng(self.random_state), start, start.output_names if start else data.target_names)
+            names = data.target_names if start is None else start.output_names
+            stream = Stream(make_rng(self.random_state), start, names)
         stream.check_block(data.y.shape[1], data.target_names)
         check_start(start, data.y.shape[1])
         data = data._replace(target_names=stream.target_names)

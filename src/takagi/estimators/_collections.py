@@ -11,7 +11,7 @@ from takagi._validation import read_target_names, reject_missing, reject_text
 from takagi.estimators._base import make_rng
 from takagi.fitting import Rows
 from takagi.streaming import Passes
-from takagi.tables import Block, DaskSource, DatasetError, Source, shuffle_rows
+from takagi.tables import Block, DaskSource, DatasetError, RowSource, shuffle_rows
 
 SAMPLE_ROWS = 50_000
 BUFFER_ROWS = 100_000
@@ -24,7 +24,7 @@ def limit_rows(n_rows: int, n_columns: int) -> int:
 
 
 def read_passes(
-    source: Source, encode: Callable[[Block], Rows], buffer_rows: int, rng: np.random.Generator
+    source: RowSource, encode: Callable[[Block], Rows], buffer_rows: int, rng: np.random.Generator
 ) -> Callable[[], Iterator[Rows]]:
     """Return what reads a source once, in mixed order, each time that it is called."""
 

@@ -15,7 +15,7 @@ from takagi.estimators._collections import BUFFER_ROWS, SAMPLE_ROWS, check_rows,
 from takagi.estimators._regressor import TSKRegressor
 from takagi.fitting import Rows
 from takagi.streaming import Passes, hash_rows
-from takagi.tables import Block, DatasetError, Sample, Source, TableEncoder, open_source
+from takagi.tables import Block, DatasetError, RowSample, RowSource, TableEncoder, open_rows
 from takagi.training import Callback
 
 
@@ -86,7 +86,7 @@ def fit_dataset(
     >>> rng = np.random.default_rng(0)
     >>> x = rng.uniform(-1, 1, size=(3000, 2))
     >>> table = pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": x[:, 0] * x[:, 1]})
-    >>> regressor = takagi.TSKRegressor(n_rules=4, max_iter=1000, random_state=0)
+    >>> regressor = takagi.TSKRegressor(n_rules=4, recipe="droprule", max_iter=1000, random_state=0)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for k in range(3):
     ...         table[k::3].to_parquet(Path(folder) / f"part-{k}.parquet")
@@ -96,7 +96,7 @@ def fit_dataset(
     """
     _check_counts({"epochs": (epochs, 1), "sample_rows": (sample_rows, 1_000), "buffer_rows": (buffer_rows, 1)})
     pipeline = copy_model(model)
-    rows = open_source(source, target, features, sample_weight)
+    rows = open_rows(source, target, features, sample_weight)
     rng = make_rng(pipeline[-1].random_state).spawn(1)[0]  # not the numbers that training draws
     sample = rows.sample(limit_rows(sample_rows, rows.n_features), rng)
     return fit_source(
@@ -123,8 +123,8 @@ def copy_model(model: Any) -> Pipeline:
 
 def fit_source(
     pipeline: Pipeline,
-    source: Source,
-    sample: Sample,
+    source: RowSource,
+    sample: RowSample,
     rng: np.random.Generator,
     *,
     target: str | Sequence[str],
@@ -139,9 +139,9 @@ def fit_source(
     ----------
     pipeline : Pipeline
         Transformers and a regressor, as `copy_model` returns it.
-    source : Source
+    source : RowSource
         All rows.
-    sample : Sample
+    sample : RowSample
         Some of them, and how many there are.
     rng : Generator
         Mixes the rows.

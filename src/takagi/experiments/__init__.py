@@ -12,7 +12,7 @@ from takagi.experiments._claims import Ranking, Verdict, check_claims, rank_algo
 from takagi.experiments._execute import BACKENDS, execute
 from takagi.experiments._experiment import collect, pending_runs, run_experiment
 from takagi.experiments._figures import draw, draw_ranks
-from takagi.experiments._plan import FIGURES, MORE_RULES, QUICK, PlannedRun, Scope, make_plan
+from takagi.experiments._plan import FIGURES, MORE_RULES, QUICK, PlannedRun, Scope, plan_runs
 from takagi.experiments._run import Result, execute_run
 from takagi.experiments._store import Store, StoreError
 from takagi.experiments._summary import MissingRunsError, summarize
@@ -41,9 +41,9 @@ __all__ = [
     "execute",
     "execute_run",
     "list_algorithms",
-    "make_plan",
     "paper_algorithm",
     "pending_runs",
+    "plan_runs",
     "rank_algorithms",
     "rank_columns",
     "run_experiment",

@@ -86,95 +86,83 @@ class Evidence:
         return table.mean()
 
 
-Judge = Callable[[Evidence], tuple[str, float, str]]  # numbers, p-value, verdict
+Finding = tuple[str, float, str]  # numbers, p-value, verdict
+Judge = Callable[[Evidence], Finding]
+
+
+def make_claim(judge: Callable[..., Finding]) -> Callable[..., Judge]:
+    """Make a claim of what judges one: all but the evidence is given at first."""
+    return lambda *args, **options: lambda evidence: judge(evidence, *args, **options)
+
 
 # -- kinds of claims ---------------------------------------------------------------------------------------------------
 
 
-def better(first: str, second: str, rules: Callable[[int], bool] | None = None, tuned: bool = False) -> Judge:
+@make_claim
+def better(
+    evidence: Evidence, first: str, second: str, rules: Callable[[int], bool] | None = None, tuned: bool = False
+) -> Finding:
     """Claim that one algorithm has smaller errors than another."""
-
-    def judge(evidence: Evidence) -> tuple[str, float, str]:
-        table = evidence.by_dataset((first, second), rules, tuned)
-        p_value = _wilcoxon(table[first] - table[second])
-        means = table.mean()
-        numbers = f"{first} {means[first]:.3f}, {second} {means[second]:.3f}; better on {_wins(table, first)}"
-        return numbers, p_value, _decide(means[first] < means[second], p_value)
-
-    return judge
+    table = evidence.by_dataset((first, second), rules, tuned)
+    p_value = _wilcoxon(table[first] - table[second])
+    means = table.mean()
+    numbers = f"{first} {means[first]:.3f}, {second} {means[second]:.3f}; better on {_wins(table, first)}"
+    return numbers, p_value, _decide(means[first] < means[second], p_value)
 
 
-def best_of(first: str, others: tuple[str, ...], tuned: bool = False) -> Judge:
+@make_claim
+def best_of(evidence: Evidence, first: str, others: tuple[str, ...], tuned: bool = False) -> Finding:
     """Claim that one algorithm has the smallest error of several; tested against the best other one."""
-
-    def judge(evidence: Evidence) -> tuple[str, float, str]:
-        table = evidence.by_dataset((first, *others), tuned=tuned)
-        means = table.mean().sort_values()
-        rival = next(name for name in means.index if name != first)
-        p_value = _wilcoxon(table[first] - table[rival])
-        numbers = ", ".join(f"{name} {mean:.3f}" for name, mean in means.items())
-        return numbers, p_value, _decide(means.index[0] == first, p_value)
-
-    return judge
+    table = evidence.by_dataset((first, *others), tuned=tuned)
+    means = table.mean().sort_values()
+    rival = next(name for name in means.index if name != first)
+    p_value = _wilcoxon(table[first] - table[rival])
+    numbers = ", ".join(f"{name} {mean:.3f}" for name, mean in means.items())
+    return numbers, p_value, _decide(means.index[0] == first, p_value)
 
 
-def alike(first: str, second: str, rules: Callable[[int], bool] | None = None) -> Judge:
+@make_claim
+def alike(evidence: Evidence, first: str, second: str, rules: Callable[[int], bool] | None = None) -> Finding:
     """Claim that two algorithms have about the same error, within 2 %."""
-
-    def judge(evidence: Evidence) -> tuple[str, float, str]:
-        means = evidence.by_dataset((first, second), rules).mean()
-        close = abs(means[first] / means[second] - 1) <= _CLOSE
-        return f"{first} {means[first]:.3f}, {second} {means[second]:.3f}", np.nan, HOLDS if close else FAILS
-
-    return judge
+    means = evidence.by_dataset((first, second), rules).mean()
+    close = abs(means[first] / means[second] - 1) <= _CLOSE
+    return f"{first} {means[first]:.3f}, {second} {means[second]:.3f}", np.nan, HOLDS if close else FAILS
 
 
-def against_ridge(algorithms: tuple[str, ...], better_than_ridge: bool) -> Judge:
+@make_claim
+def against_ridge(evidence: Evidence, algorithms: tuple[str, ...], better_than_ridge: bool) -> Finding:
     """Claim that algorithms are better, or worse, than ridge regression."""
-
-    def judge(evidence: Evidence) -> tuple[str, float, str]:
-        table = evidence.by_dataset(algorithms)
-        means = table.mean()
-        p_value = max(_wilcoxon(table[name] - 1) for name in algorithms)
-        right = (means < 1).all() if better_than_ridge else (means > 1).all()
-        return ", ".join(f"{name} {means[name]:.3f}" for name in algorithms), p_value, _decide(right, p_value)
-
-    return judge
+    table = evidence.by_dataset(algorithms)
+    means = table.mean()
+    p_value = max(_wilcoxon(table[name] - 1) for name in algorithms)
+    right = (means < 1).all() if better_than_ridge else (means > 1).all()
+    return ", ".join(f"{name} {means[name]:.3f}" for name in algorithms), p_value, _decide(right, p_value)
 
 
-def falls_with_rules(algorithms: tuple[str, ...]) -> Judge:
+@make_claim
+def falls_with_rules(evidence: Evidence, algorithms: tuple[str, ...]) -> Finding:
     """Claim that errors fall as rules are added."""
-
-    def judge(evidence: Evidence) -> tuple[str, float, str]:
-        means = {name: evidence.by_rules(name) for name in algorithms}
-        falls = [series.iloc[-1] < series.iloc[0] for series in means.values()]
-        numbers = ", ".join(f"{name} {s.iloc[0]:.3f} to {s.iloc[-1]:.3f}" for name, s in means.items())
-        return numbers, np.nan, HOLDS if all(falls) else FAILS
-
-    return judge
+    means = {name: evidence.by_rules(name) for name in algorithms}
+    falls = [series.iloc[-1] < series.iloc[0] for series in means.values()]
+    numbers = ", ".join(f"{name} {s.iloc[0]:.3f} to {s.iloc[-1]:.3f}" for name, s in means.items())
+    return numbers, np.nan, HOLDS if all(falls) else FAILS
 
 
-def converged_at(n_rules: int) -> Judge:
+@make_claim
+def converged_at(evidence: Evidence, n_rules: int) -> Finding:
     """Claim that FCM-RDpA is within 2 % of its best at a number of rules."""
-
-    def judge(evidence: Evidence) -> tuple[str, float, str]:
-        means = evidence.by_rules("FCM-RDpA")
-        return _list_rules(means), np.nan, HOLDS if means[n_rules] <= means.min() * (1 + _CLOSE) else FAILS
-
-    return judge
+    means = evidence.by_rules("FCM-RDpA")
+    return _list_rules(means), np.nan, HOLDS if means[n_rules] <= means.min() * (1 + _CLOSE) else FAILS
 
 
-def best_number_of_rules(n_rules: int) -> Judge:
+@make_claim
+def best_number_of_rules(evidence: Evidence, n_rules: int) -> Finding:
     """Claim that a number of rules has the smallest average validation error."""
-
-    def judge(evidence: Evidence) -> tuple[str, float, str]:
-        means = evidence.by_rules("FCM-RDpA", "ratio_val")
-        return f"validation: {_list_rules(means)}", np.nan, HOLDS if means.idxmin() == n_rules else FAILS
-
-    return judge
+    means = evidence.by_rules("FCM-RDpA", "ratio_val")
+    return f"validation: {_list_rules(means)}", np.nan, HOLDS if means.idxmin() == n_rules else FAILS
 
 
-def larger_sets_want_more_rules(evidence: Evidence) -> tuple[str, float, str]:
+def larger_sets_want_more_rules(evidence: Evidence) -> Finding:
     """Judge that the best number of rules grows with the number of rows."""
     from takagi.datasets import describe_dataset
 
@@ -187,41 +175,32 @@ def larger_sets_want_more_rules(evidence: Evidence) -> tuple[str, float, str]:
     return f"Spearman's correlation {correlation:.2f} over {len(best)} sets", p_value, _decide(correlation > 0, p_value)
 
 
-def safe_range(setting: str, low: float, high: float) -> Judge:
+@make_claim
+def safe_range(evidence: Evidence, setting: str, low: float, high: float) -> Finding:
     """Claim that every value of a setting in a range is within 3 % of the best value's error."""
-
-    def judge(evidence: Evidence) -> tuple[str, float, str]:
-        frame = select_sensitivity(setting, evidence.ratios)
-        means = _common_cells(frame, setting, "ratio", SENSITIVITY[setting]).mean()
-        inside = means[(means.index >= low - 1e-9) & (means.index <= high + 1e-9)]
-        numbers = f"worst inside {inside.max():.3f}, best of all {means.min():.3f} at {means.idxmin():g}"
-        return numbers, np.nan, HOLDS if inside.max() <= means.min() * (1 + _SAFE) else FAILS
-
-    return judge
+    frame = select_sensitivity(setting, evidence.ratios)
+    means = _common_cells(frame, setting, "ratio", SENSITIVITY[setting]).mean()
+    inside = means[(means.index >= low - 1e-9) & (means.index <= high + 1e-9)]
+    numbers = f"worst inside {inside.max():.3f}, best of all {means.min():.3f} at {means.idxmin():g}"
+    return numbers, np.nan, HOLDS if inside.max() <= means.min() * (1 + _SAFE) else FAILS
 
 
-def cost_ratio(first: str, second: str, low: float, high: float) -> Judge:
+@make_claim
+def cost_ratio(evidence: Evidence, first: str, second: str, low: float, high: float) -> Finding:
     """Claim that one algorithm takes between low and high times the processor seconds of another."""
-
-    def judge(evidence: Evidence) -> tuple[str, float, str]:
-        seconds = evidence.seconds((first, second))
-        ratio = seconds[first] / seconds[second]
-        numbers = f"{first} {seconds[first]:.3f} s, {second} {seconds[second]:.3f} s, ratio {ratio:.2f}"
-        return numbers, np.nan, HOLDS if low <= ratio <= high else FAILS
-
-    return judge
+    seconds = evidence.seconds((first, second))
+    ratio = seconds[first] / seconds[second]
+    numbers = f"{first} {seconds[first]:.3f} s, {second} {seconds[second]:.3f} s, ratio {ratio:.2f}"
+    return numbers, np.nan, HOLDS if low <= ratio <= high else FAILS
 
 
-def slowest(algorithms: tuple[str, ...], others: tuple[str, ...]) -> Judge:
+@make_claim
+def slowest(evidence: Evidence, algorithms: tuple[str, ...], others: tuple[str, ...]) -> Finding:
     """Claim that some algorithms take longer than others."""
-
-    def judge(evidence: Evidence) -> tuple[str, float, str]:
-        seconds = evidence.seconds(algorithms + others)
-        holds = seconds[list(algorithms)].min() > seconds[list(others)].max()
-        numbers = ", ".join(f"{name} {seconds[name]:.3f} s" for name in algorithms + others)
-        return numbers, np.nan, HOLDS if holds else FAILS
-
-    return judge
+    seconds = evidence.seconds(algorithms + others)
+    holds = seconds[list(algorithms)].min() > seconds[list(others)].max()
+    numbers = ", ".join(f"{name} {seconds[name]:.3f} s" for name in algorithms + others)
+    return numbers, np.nan, HOLDS if holds else FAILS
 
 
 # -- the table ---------------------------------------------------------------------------------------------------------
@@ -304,19 +283,7 @@ def rank_algorithms(store: Store) -> list[Ranking]:
 
 
 def rank_columns(name: str, table: "pd.DataFrame") -> Ranking:
-    """Rank the columns of a table of errors in every row: 1 is the smallest, ties get their mean rank.
-
-    Parameters
-    ----------
-    name : str
-        What is ranked.
-    table : DataFrame
-        A row per dataset, a column per algorithm; at least three of each and no missing value.
-
-    Returns
-    -------
-    Ranking
-    """
+    """Rank the columns of a table of errors in every row: 1 is the smallest, ties get their mean rank."""
     n_sets, n_algorithms = table.shape
     ranks = table.rank(axis=1).mean()
     p_value = stats.friedmanchisquare(*(table[column] for column in table)).pvalue

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from takagi.experiments._execute import execute
-from takagi.experiments._plan import PlannedRun, Scope, make_plan
+from takagi.experiments._plan import PlannedRun, Scope, plan_runs
 from takagi.experiments._run import Result
 from takagi.experiments._store import Store
 
@@ -15,7 +15,7 @@ Notify = Callable[[Any], object]
 def pending_runs(figure: str, store: Store, scope: Scope | None = None) -> list[PlannedRun]:
     """Return the runs of a figure's plan that the store does not have."""
     finished = store.finished()
-    return [run for run in make_plan(figure, scope) if run not in finished]
+    return [run for run in plan_runs(figure, scope) if run not in finished]
 
 
 def run_experiment(
@@ -61,20 +61,7 @@ def run_experiment(
 
 
 def collect(results: Iterable[Any], store: Store, notify: Notify | None = None) -> list[Any]:
-    """Store results as they come; return the failed ones.
-
-    Parameters
-    ----------
-    results : iterable
-        Results of the store's type, see `Store`.
-    store : Store
-    notify : callable, optional
-        Called with every result.
-
-    Returns
-    -------
-    list
-    """
+    """Store results as they come; return the failed ones."""
     failed = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # fewer rows than rules, training that does not help: the figures show it

@@ -38,25 +38,13 @@ PROJECTIONS = ("FCM-RDpA", "FCM-RDpA'", "FCM-RDpA''", "FCM-RDpAx")
 
 @dataclass(frozen=True, order=True)
 class PlannedRun:
-    """One fit, described by all that decides its result.
-
-    Attributes
-    ----------
-    dataset, repeat : str and int
-        The data and its partition, repeats counted from 1.
-    algorithm : str
-        A name of `list_algorithms`.
-    n_rules : int
-        0 for ridge regression, which has none.
-    learning_rate, keep_prob, powerball : float
-        The settings that figures 5 and 7 vary.
-    """
+    """One fit, described by all that decides its result."""
 
     dataset: str
-    repeat: int
-    algorithm: str
-    n_rules: int
-    learning_rate: float
+    repeat: int  # from 1: a partition of the data
+    algorithm: str  # a name of `list_algorithms`
+    n_rules: int  # 0 for ridge regression, which has none
+    learning_rate: float  # this and the next two are what figures 5 and 7 vary
     keep_prob: float
     powerball: float
 
@@ -90,20 +78,11 @@ def derive_seed(base: int, *what: object) -> int:
 
 @dataclass(frozen=True)
 class Scope:
-    """What part of a figure's plan to run.
-
-    Attributes
-    ----------
-    datasets : tuple of str
-    repeats : int
-        The first so many partitions.
-    rules : tuple of int or None
-        Only these numbers of rules; None for all.
-    """
+    """What part of a figure's plan to run."""
 
     datasets: tuple[str, ...] = tuple(list_datasets())
-    repeats: int = N_REPEATS
-    rules: tuple[int, ...] | None = None
+    repeats: int = N_REPEATS  # the first so many partitions
+    rules: tuple[int, ...] | None = None  # only these numbers of rules; None for all
 
     def cells(self, rules: Sequence[int]) -> Iterable[tuple[str, int, int]]:
         """Yield (dataset, repeat, n_rules) without the cases that the paper leaves out."""
@@ -152,7 +131,7 @@ FIGURES: dict[str, Callable[[Scope], list[PlannedRun]]] = {
 }
 
 
-def make_plan(figure: str, scope: Scope | None = None) -> list[PlannedRun]:
+def plan_runs(figure: str, scope: Scope | None = None) -> list[PlannedRun]:
     """Return the runs of a figure, or of all, each once.
 
     Parameters
@@ -168,8 +147,8 @@ def make_plan(figure: str, scope: Scope | None = None) -> list[PlannedRun]:
 
     Examples
     --------
-    >>> from takagi.experiments import make_plan
-    >>> len(make_plan("fig4"))
+    >>> from takagi.experiments import plan_runs
+    >>> len(plan_runs("fig4"))
     6368
     """
     scope = Scope() if scope is None else scope

@@ -21,29 +21,15 @@ CURVE_POINTS = np.unique(np.r_[1:10, 10:1001:10])
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a run.
-
-    Attributes
-    ----------
-    run : PlannedRun
-    rmse_val, rmse_test : float
-        At the best validation iteration.
-    best_iter : int
-    seconds : float
-        Processor seconds of training, validation and test.
-    error : str
-        What went wrong, else empty.
-    curve : ndarray
-        Validation RMSE after the iterations `CURVE_POINTS`, if the run keeps it.
-    """
+    """The result of a run."""
 
     run: PlannedRun
-    rmse_val: float = np.nan
+    rmse_val: float = np.nan  # at the best validation iteration
     rmse_test: float = np.nan
     best_iter: int = 0
-    seconds: float = field(default=np.nan, metadata={"digits": 4})
-    error: str = ""
-    curve: FloatArray = field(default_factory=lambda: np.empty(0))
+    seconds: float = field(default=np.nan, metadata={"digits": 4})  # processor seconds of training, validation and test
+    error: str = ""  # what went wrong, else empty
+    curve: FloatArray = field(default_factory=lambda: np.empty(0))  # validation RMSE at `CURVE_POINTS`, if it is kept
 
 
 class TrainValTest(NamedTuple):

@@ -24,13 +24,7 @@ _DIGITS = 8  # of a number; a field with other digits says so in its metadata
 
 
 class StoreColumns:
-    """The columns of a store: the fields of a run, then the numbers and text of its result.
-
-    Parameters
-    ----------
-    result_type : dataclass
-        Its first field is `run`, a dataclass of words and numbers; one of the others may be an array, `curve`.
-    """
+    """The columns of a store: the fields of a run, then the numbers and text of its result."""
 
     def __init__(self, result_type: type) -> None:
         hints = get_type_hints(result_type)

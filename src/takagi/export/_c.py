@@ -3,18 +3,20 @@
 import re
 import textwrap
 from collections.abc import Iterable
+from importlib.metadata import version
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from takagi._messages import unknown_name
 from takagi._model import OpenModel
 from takagi._typing import FloatArray
 from takagi._wording import describe_rules, name_outputs
 from takagi.export import _c_template as c
 from takagi.export._names import Namespace, make_comment_safe, make_identifier
-from takagi.export._source import Layout, check_choice, lay_out, open_source, takagi_version, write_if_asked
+from takagi.export._source import Layout, lay_out, open_source, write_if_asked
 from takagi.tables import MISSING, Column
 
 _TYPES = {
@@ -32,7 +34,7 @@ _TABLES = (
 )
 
 
-class Names(NamedTuple):
+class ConstantNames(NamedTuple):
     """Constants of the file: of columns, of each column's levels, and of outputs."""
 
     columns: list[str]
@@ -72,7 +74,8 @@ def to_c(model: Any, path: str | Path | None = None, *, dtype: str = "double", n
     >>> "void brake_predict(const double x[BRAKE_N_COLUMNS], double y[BRAKE_N_OUTPUTS]);" in code
     True
     """
-    check_choice("dtype", dtype, list(_TYPES))
+    if dtype not in _TYPES:
+        raise unknown_name("dtype", dtype, _TYPES)
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name, re.ASCII):
         raise ValueError(f"name must be letters, digits and underscores with a letter first, got {name!r}.")
     source = open_source(model)
@@ -80,21 +83,21 @@ def to_c(model: Any, path: str | Path | None = None, *, dtype: str = "double", n
     words = {"name": name, "NAME": name.upper(), "real": dtype, **_TYPES[dtype]}
     words |= {word: number + words["f"] for word, number in (("zero", "0.0"), ("half", "0.5"), ("one", "1.0"))}
     names = _name_constants(source, name.upper())
-    words["link"] = Template(c.LINKS[source.rules.link]).substitute(words)
+    words["link"] = Template(c.LINK_CODE[source.rules.link]).substitute(words)
     parts = _write_declarations(source, names) | _write_tables(layout, words) | _write_encoding(source, names, words)
-    text = re.sub("\n{3,}", "\n\n", Template(c.FILE).substitute(words, **parts, version=takagi_version()))
+    text = re.sub("\n{3,}", "\n\n", Template(c.FILE).substitute(words, **parts, version=version("takagi")))
     write_if_asked(path, text)
     return text
 
 
-def _name_constants(source: OpenModel, prefix: str) -> Names:
+def _name_constants(source: OpenModel, prefix: str) -> ConstantNames:
     """Return names of which no two are equal."""
     namespace = Namespace(f"{prefix}_{word}" for word in _RESERVED)
 
     def add(*words: str) -> str:
         return namespace.add("_".join([prefix, *(make_identifier(word) for word in words)]).upper())
 
-    return Names(
+    return ConstantNames(
         columns=[add(column.name) for column in source.columns],
         levels=[[add(column.name, level) for level in column.levels] for column in source.columns],
         outputs=[add(output) for output in name_outputs(source.rules)],
@@ -104,7 +107,7 @@ def _name_constants(source: OpenModel, prefix: str) -> Names:
 # -- declarations ------------------------------------------------------------------------------------------------------
 
 
-def _write_declarations(source: OpenModel, names: Names) -> dict[str, Any]:
+def _write_declarations(source: OpenModel, names: ConstantNames) -> dict[str, Any]:
     rules = describe_rules(source.rules, source.rules.profile, source.columns if source.has_table else None)
     columns = [_explain_column(column, source) for column in source.columns]
     levels = [
@@ -176,7 +179,7 @@ def _write_array(values: FloatArray, suffix: str, indent: str = "    ") -> str:
 # -- encoding ----------------------------------------------------------------------------------------------------------
 
 
-def _write_encoding(source: OpenModel, names: Names, words: dict[str, str]) -> dict[str, str]:
+def _write_encoding(source: OpenModel, names: ConstantNames, words: dict[str, str]) -> dict[str, str]:
     """Write the functions that take columns of the table to inputs of the rules."""
     if not source.has_table:
         return {"includes": "", "encoding": "", "read": Template(c.READ_PLAIN).substitute(words)}

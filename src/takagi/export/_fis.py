@@ -1,6 +1,7 @@
 """Rules as a Sugeno system of Matlab's Fuzzy Logic Toolbox, which Octave's fuzzy-logic-toolkit reads too."""
 
 from collections.abc import Iterable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ from takagi._model import OpenModel
 from takagi._typing import FloatArray, IntArray
 from takagi._wording import name_features, name_outputs
 from takagi.export._names import Namespace, make_comment_safe, make_identifier
-from takagi.export._source import open_source, takagi_version, write_if_asked
+from takagi.export._source import open_source, write_if_asked
 from takagi.rulebase import RuleBase
 from takagi.tables import Column
 
@@ -158,7 +159,7 @@ def _widen(low: float, high: float) -> tuple[float, float]:
 
 
 def _write_comment(source: OpenModel, names: Iterable[str]) -> str:
-    lines = [f"Takagi-Sugeno-Kang rules written by takagi {takagi_version()}."]
+    lines = [f"Takagi-Sugeno-Kang rules written by takagi {version('takagi')}."]
     if source.has_table:
         lines.append("Inputs are the columns of a table after its encoding:")
         lines += [f"  column {column.name}: {_explain_column(column)}" for column in source.columns]

@@ -34,7 +34,7 @@ class Section(NamedTuple):
     lines: list[Line]
 
 
-class Function(NamedTuple):
+class FisFunction(NamedTuple):
     """A membership function."""
 
     kind: str
@@ -191,7 +191,7 @@ def _check_system(system: Section, rules: list[Rule]) -> None:
         raise system.values["numrules"].error(f"NumRules is {count} and there are {len(rules)} rules.")
 
 
-def _read_variables(sections: dict[str, Section], kind: str, system: Section) -> list[tuple[str, list[Function]]]:
+def _read_variables(sections: dict[str, Section], kind: str, system: Section) -> list[tuple[str, list[FisFunction]]]:
     """Return the names and membership functions of all inputs or outputs."""
     count = _read_count(system, f"Num{kind.capitalize()}s")
     if not count:
@@ -200,14 +200,14 @@ def _read_variables(sections: dict[str, Section], kind: str, system: Section) ->
     return [(_read_word(section, "Name").text, _read_functions(section)) for section in found]
 
 
-def _read_functions(section: Section) -> list[Function]:
+def _read_functions(section: Section) -> list[FisFunction]:
     functions = []
     for i in range(_read_count(section, "NumMFs")):
         line = _find_value(section, f"MF{i + 1}")
         match = _FUNCTION.fullmatch(line.text)
         if match is None:
             raise line.error(f"expected a membership function such as 'low':'gaussmf',[1.5 0], got {line.text!r}.")
-        functions.append(Function(match["kind"], _read_numbers(match["numbers"], line), line))
+        functions.append(FisFunction(match["kind"], _read_numbers(match["numbers"], line), line))
     return functions
 
 
@@ -244,13 +244,13 @@ def _apply_weights(rules: list[Rule], section: Section) -> list[Rule]:
     return kept
 
 
-def _pick(functions: list[Function], number: int, rule: Rule) -> Function:
+def _pick(functions: list[FisFunction], number: int, rule: Rule) -> FisFunction:
     if number > len(functions):
         raise rule.line.error(f"the rule names membership function {number}, and there are {len(functions)}.")
     return functions[number - 1]
 
 
-def _pick_sets(rules: list[Rule], functions: list[Function], m: int) -> tuple[FloatArray, FloatArray]:
+def _pick_sets(rules: list[Rule], functions: list[FisFunction], m: int) -> tuple[FloatArray, FloatArray]:
     """Return the centers and widths of input m; an infinite width is no condition."""
     centers, widths = np.zeros(len(rules)), np.full(len(rules), np.inf)
     for r, rule in enumerate(rules):
@@ -264,7 +264,7 @@ def _pick_sets(rules: list[Rule], functions: list[Function], m: int) -> tuple[Fl
     return centers, widths
 
 
-def _pick_weights(rules: list[Rule], functions: list[Function], k: int, n_inputs: int) -> FloatArray:
+def _pick_weights(rules: list[Rule], functions: list[FisFunction], k: int, n_inputs: int) -> FloatArray:
     """Return the consequents of output k, bias first."""
     weights = np.zeros((len(rules), 1 + n_inputs))
     for r, rule in enumerate(rules):

@@ -1,6 +1,7 @@
 """Rules as JSON, from which a web page predicts by itself."""
 
 import json
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +9,12 @@ import numpy as np
 
 from takagi._model import OpenModel
 from takagi._wording import name_features, name_outputs
-from takagi.export._source import open_source, takagi_version, write_if_asked
+from takagi.export._source import open_source, write_if_asked
 from takagi.profile import Profile
 from takagi.rulebase import RuleBase
 from takagi.tables import Column
 
-VERSION = 1
+RULES_VERSION = 1
 
 
 def to_json(model: Any, path: str | Path | None = None) -> str:
@@ -75,8 +76,8 @@ def rules_to_dict(model: Any) -> dict[str, Any]:
     source = open_source(model)
     return {
         "format": "takagi-rules",
-        "version": VERSION,
-        "takagi": takagi_version(),
+        "version": RULES_VERSION,
+        "takagi": version("takagi"),
         "columns": [_describe_column(column, source) for column in source.columns],
         "features": list(name_features(source.rules)),
         "outputs": list(name_outputs(source.rules)),
@@ -97,21 +98,12 @@ def _describe_column(column: Column, source: OpenModel) -> dict[str, Any]:
 
 
 def _list_rules(rules: RuleBase) -> dict[str, Any]:
-    widths = rules.widths.tolist()
-    return {
-        "centers": rules.centers.tolist(),
-        "widths": [[None if np.isinf(width) else width for width in row] for row in widths],
-        "consequents": rules.consequents.tolist(),
-        "antecedent_projection": _list_or_none(rules.antecedent_projection),
-        "consequent_projection": _list_or_none(rules.consequent_projection),
-        "link": rules.link,
-    }
+    names = ("centers", "widths", "consequents", "antecedent_projection", "consequent_projection")
+    arrays = {name: None if (values := getattr(rules, name)) is None else values.tolist() for name in names}
+    widths = [[None if np.isinf(width) else width for width in row] for row in rules.widths.tolist()]
+    return {**arrays, "widths": widths, "link": rules.link}
 
 
 def _list_profile(profile: Profile) -> dict[str, Any]:
     names = ("share", "mean", "quantiles", "output_quantiles")
     return {"n_rows": int(profile.n_rows), **{name: getattr(profile, name).tolist() for name in names}}
-
-
-def _list_or_none(values: np.ndarray | None) -> list | None:
-    return None if values is None else values.tolist()

@@ -1,16 +1,17 @@
 """Rules as an ONNX graph of standard operators."""
 
 import json
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from takagi._messages import need_extra
+from takagi._messages import need_extra, unknown_name
 from takagi._model import OpenModel
 from takagi._typing import FloatArray
 from takagi._wording import describe_rules, name_features, name_outputs
-from takagi.export._source import Layout, check_choice, lay_out, open_source, takagi_version, write_if_asked
+from takagi.export._source import Layout, lay_out, open_source, write_if_asked
 from takagi.tables import Column
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def to_onnx(model: Any, path: str | Path | None = None, *, dtype: str = "float64
     >>> graph.input[0].name, graph.output[0].name
     ('X', 'y')
     """
-    check_choice("dtype", dtype, list(_LIMIT))
+    if dtype not in _LIMIT:
+        raise unknown_name("dtype", dtype, _LIMIT)
     source = open_source(model)
     graph = Graph(dtype, [column.name for column in source.columns] if source.has_table else [])
     rows = _encode_table(graph, source) if source.has_table else graph.add_input("X", source.rules.n_features)
@@ -203,7 +205,7 @@ def _finish(graph: Graph, source: OpenModel) -> "onnx.ModelProto":
         opset_imports=[onnx.helper.make_opsetid("", opset)],
         ir_version=_IR_VERSION[opset],
         producer_name="takagi",
-        producer_version=takagi_version(),
+        producer_version=version("takagi"),
         doc_string=describe_rules(source.rules, source.rules.profile, source.columns if source.has_table else None),
     )
     names = {"feature_names": name_features(source.rules), "output_names": name_outputs(source.rules)}

@@ -1,14 +1,12 @@
 """What the exports read of a model, and the numbers as C and ONNX hold them."""
 
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from takagi._files import write_whole
-from takagi._messages import unknown_name
 from takagi._model import OpenModel, open_model
 from takagi._typing import FloatArray
 from takagi.rulebase import RuleBase
@@ -78,18 +76,7 @@ def _cast(values: FloatArray, dtype: str) -> FloatArray:
     return cast
 
 
-def check_choice(what: str, value: object, known: list[str]) -> None:
-    """Raise an error if a setting is none of the known ones."""
-    if value not in known:
-        raise unknown_name(what, value, known)
-
-
 def write_if_asked(path: str | Path | None, content: str | bytes) -> None:
     """Write content to a file that is seen whole or not at all, if a path is given."""
     if path is not None:
         write_whole(Path(path), content.encode() if isinstance(content, str) else content)
-
-
-def takagi_version() -> str:
-    """Return the version of this library."""
-    return version("takagi")

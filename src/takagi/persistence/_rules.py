@@ -9,7 +9,7 @@ from takagi.persistence._schema import ModelFileError, Node
 from takagi.profile import Profile
 from takagi.rulebase import LINKS, RuleBase
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 _RULES = (
@@ -90,7 +90,7 @@ def decode_names(node: Node, n_features: int) -> np.ndarray | None:
     return None if names is None else np.array(names, dtype=object)
 
 
-def build(node: Node, make: Callable[[], T]) -> T:
+def build(node: Node, make: Callable[[], _T]) -> _T:
     """Call what makes an object, and say where in the document it stands if it refuses its parts."""
     try:
         return make()

@@ -16,7 +16,7 @@ from takagi._typing import FloatArray
 _MAX_LISTS = 1_000_000  # an empty list takes two bytes of a file and thirty times that in memory
 _MAX_INTEGER = 2**63
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 class ModelFileError(ValueError):
@@ -74,7 +74,7 @@ class Node:
             self.refuse("a list")
         return (Node(value, f"{self.path}[{k}]") for k, value in enumerate(self.value))
 
-    def maybe(self, read: Callable[["Node"], T]) -> T | None:
+    def maybe(self, read: Callable[["Node"], _T]) -> _T | None:
         """Return None for null, and else what reading gives."""
         return None if self.value is None else read(self)
 

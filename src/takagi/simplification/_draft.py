@@ -31,24 +31,12 @@ class Words(NamedTuple):
 
 @dataclass(frozen=True)
 class StandardRows:
-    """Rows in standard units.
+    """Rows in standard units."""
 
-    Parameters
-    ----------
-    conditions : array of shape (n_rows, n_antecedent_inputs)
-        Inputs of the conditions.
-    terms : array of shape (n_rows, n_consequent_inputs + 1)
-        Inputs of the consequents, behind a column of ones.
-    target : array of shape (n_rows, n_outputs)
-        What to predict.
-    weight : array of shape (n_rows,)
-        Weights, which sum to 1.
-    """
-
-    conditions: FloatArray
-    terms: FloatArray
-    target: FloatArray
-    weight: FloatArray
+    conditions: FloatArray  # (n_rows, n_antecedent_inputs): inputs of the conditions
+    terms: FloatArray  # (n_rows, n_consequent_inputs + 1): inputs of the consequents, behind a column of ones
+    target: FloatArray  # (n_rows, n_outputs): what to predict
+    weight: FloatArray  # (n_rows,): weights, which sum to 1
 
     def score(self, prediction: FloatArray) -> float:
         """Return the weighted mean square error, summed over the outputs."""
@@ -57,25 +45,13 @@ class StandardRows:
 
 @dataclass(frozen=True)
 class Draft:
-    """Rules that are being simplified.
+    """Rules that are being simplified."""
 
-    Parameters
-    ----------
-    centers, widths : array of shape (n_rules, n_antecedent_inputs)
-        Sets; a width of infinity is no condition.
-    consequents : array of shape (n_rules, n_outputs, n_consequent_inputs + 1)
-        Consequents, bias first.
-    is_active : bool array of the shape of consequents
-        Which terms the formulas have; the others are 0 and stay so.
-    sets : int array of the shape of centers
-        Rules with equal entries in a column share a set there; without meaning where there is no condition.
-    """
-
-    centers: FloatArray
-    widths: FloatArray
-    consequents: FloatArray
-    is_active: BoolArray
-    sets: IntArray
+    centers: FloatArray  # (n_rules, n_antecedent_inputs)
+    widths: FloatArray  # of that shape; infinity is no condition
+    consequents: FloatArray  # (n_rules, n_outputs, n_consequent_inputs + 1), bias first
+    is_active: BoolArray  # of that shape: which terms the formulas have; the others are 0 and stay so
+    sets: IntArray  # of that of centers: equal entries in a column are a shared set, where there are conditions
 
     @property
     def n_rules(self) -> int:

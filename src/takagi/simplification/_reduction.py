@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from takagi._text import count
 from takagi._typing import FloatArray, IntArray
 from takagi.simplification._draft import Draft, View, mix, normalize
 from takagi.simplification._refit import price_terms
@@ -17,17 +18,7 @@ Move = tuple[str, Draft]  # the action as text, and the new draft
 
 
 def propose_moves(view: View, budget: int, names: Sequence[str]) -> Iterator[Move]:
-    """Yield the best moves of each family, of about `budget` words where a move is not one whole.
-
-    Parameters
-    ----------
-    view : View
-        The present draft.
-    budget : int
-        Words to take away.
-    names : sequence of str
-        Names of the inputs of the conditions.
-    """
+    """Yield the best moves of each family, of about `budget` words where a move is not one whole."""
     if view.draft.n_rules > 1:
         if view.draft.has_condition.any():
             yield _drop_conditions(view, max(1, budget // 2))
@@ -45,7 +36,7 @@ def _drop_conditions(view: View, n_drops: int) -> Move:
     cheapest = _find_cheapest(price_conditions(view), n_drops)
     draft = view.draft.copy()
     draft.widths.flat[cheapest] = np.inf
-    return f"drop {_count(len(cheapest), 'condition')}", draft
+    return f"drop {count(len(cheapest), 'condition')}", draft
 
 
 def price_conditions(view: View) -> FloatArray:
@@ -158,7 +149,7 @@ def _merge_sets(view: View, n_merges: int) -> Iterator[Move]:
             rules, center, width = _join_sets(view, m, pair)
             draft.centers[rules, m], draft.widths[rules, m], draft.sets[rules, m] = center, width, pair[0]
             taken |= own
-    yield f"merge {_count(len(taken) // 2, 'pair')} of sets", draft
+    yield f"merge {count(len(taken) // 2, 'pair')} of sets", draft
 
 
 def _list_neighbors(draft: Draft) -> Iterator[tuple[float, int, tuple[int, int]]]:
@@ -203,13 +194,9 @@ def _drop_terms(view: View, n_drops: int) -> Iterator[Move]:
         draft = view.draft.copy()
         draft.consequents.flat[cheapest] = 0.0
         draft.is_active.flat[cheapest] = False
-        yield f"drop {_count(len(cheapest), 'term')}", draft
+        yield f"drop {count(len(cheapest), 'term')}", draft
 
 
 def _find_cheapest(price: FloatArray, n_most: int) -> IntArray:
     """Return the places of the smallest prices, as many as there are of finite ones."""
     return np.argsort(price, axis=None, kind="stable")[: min(n_most, int(np.isfinite(price).sum()))]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from takagi._messages import need_extra
 from takagi._model import list_steps, open_model
-from takagi._text import format_number
+from takagi._text import count, format_number
 from takagi._typing import FloatArray, Table
 from takagi._validation import check_targets, validate_rows
 from takagi._wording import name_features
@@ -326,8 +326,7 @@ def _name_inputs(rules: RuleBase) -> list[str]:
 
 
 def _describe(point: Point) -> str:
-    rules = "1 rule" if point.n_rules == 1 else f"{point.n_rules} rules"
-    return f"{rules}, {point.n_conditions} condition{'' if point.n_conditions == 1 else 's'}"
+    return f"{count(point.n_rules, 'rule')}, {count(point.n_conditions, 'condition')}"
 
 
 def _show(point: Point) -> None:

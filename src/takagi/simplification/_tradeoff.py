@@ -24,34 +24,18 @@ _ROUNDING = 1e-12  # of errors
 
 @dataclass(frozen=True)
 class Point:
-    """A rule base on the way from large to small, and its cost.
+    """A rule base on the way from large to small, and its cost."""
 
-    Parameters
-    ----------
-    step : int
-        Number of steps; 0 is the fitted model.
-    action : str
-        What the step did.
-    n_rules, n_conditions, n_terms, n_sets, n_words : int
-        Rules; conditions; terms of the formulas, biases among them; distinct sets; and the sum of the last three.
-    val_loss, train_loss : float
-        Errors on validation and training rows, of one target in its units, of several in units of their spreads.
-    loss : float
-        Relative growth of the validation error over that of the fitted model.
-    rule_base : RuleBase
-        The rules.
-    """
-
-    step: int
-    action: str
+    step: int  # number of steps; 0 is the fitted model
+    action: str  # what the step did
     n_rules: int
     n_conditions: int
-    n_terms: int
-    n_sets: int
-    n_words: int
-    val_loss: float
-    loss: float
-    train_loss: float
+    n_terms: int  # of the formulas, biases among them
+    n_sets: int  # that differ
+    n_words: int  # conditions, terms and sets
+    val_loss: float  # RMSE on validation rows: of one target in its units, of several in units of their spreads
+    loss: float  # relative growth of the validation error over that of the fitted model
+    train_loss: float  # the same on training rows
     rule_base: RuleBase
 
 
@@ -108,19 +92,6 @@ def trace_tradeoff(
     Each step tries the best candidates of each family of moves, re-estimates the consequents in closed form, and takes
     the one whose error on the training rows grows least per word. A damped Gauss-Newton step (Levenberg-Marquardt) then
     adjusts the sets.
-
-    Parameters
-    ----------
-    rules : RuleBase
-        Where to start.
-    training, validation : Rows
-        Rows to re-estimate with, and held-out rows to measure the cost on.
-    names : sequence of str
-        Names of the inputs of the conditions.
-    rng : numpy Generator
-        Takes samples of the rows.
-    tell : callable
-        Called with each point.
     """
     n_rows = min(_MAX_TRAINING_ROWS, max(_MAX_CELLS // rules.consequents[:, 0].size, 200))
     training, validation = _draw(training, n_rows, rng), _draw(validation, _MAX_VALIDATION_ROWS, rng)

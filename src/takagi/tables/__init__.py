@@ -9,9 +9,9 @@ from takagi.tables._dask import DaskSource
 from takagi.tables._encoder import MISSING, Column, TableEncoder
 from takagi.tables._errors import DatasetError, HeaderWarning, RequestError, SheetWarning
 from takagi.tables._files import NamedTable, OpenTable, TableLayout, find_columns, locate_file, open_table
-from takagi.tables._open import open_source
+from takagi.tables._open import open_rows
 from takagi.tables._shuffle import shuffle_rows
-from takagi.tables._source import Block, Roles, Sample, Source
+from takagi.tables._source import Block, Roles, RowSample, RowSource
 
 __all__ = [
     "MISSING",
@@ -25,14 +25,14 @@ __all__ = [
     "OpenTable",
     "RequestError",
     "Roles",
-    "Sample",
+    "RowSample",
+    "RowSource",
     "SheetWarning",
-    "Source",
     "TableEncoder",
     "TableLayout",
     "find_columns",
     "locate_file",
-    "open_source",
+    "open_rows",
     "open_table",
     "shuffle_rows",
 ]

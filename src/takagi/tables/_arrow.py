@@ -12,7 +12,7 @@ from takagi._typing import FloatArray
 from takagi.tables._errors import DatasetError
 from takagi.tables._frames import encode_text, to_frame
 from takagi.tables._schema import check_files, check_target, check_weight, find_constants, list_fragments, widen_text
-from takagi.tables._source import Block, Roles, Sample, assign_roles, refuse_empty
+from takagi.tables._source import Block, Roles, RowSample, assign_roles, refuse_empty
 from takagi.tables._text import TextTable, find_word, parse_numbers
 
 _CELLS_PER_BATCH = 2**19
@@ -30,19 +30,7 @@ class Piece:
 
 
 class ArrowSource:
-    """Rows of a pyarrow dataset.
-
-    Parameters
-    ----------
-    dataset : pyarrow.dataset.Dataset
-        The rows.
-    schema : pyarrow.Schema
-        The types to read them as.
-    roles : Roles
-        Which columns are what.
-    label : str
-        What messages call it.
-    """
+    """Rows of a pyarrow dataset."""
 
     def __init__(self, dataset: Any, schema: Any, roles: Roles, label: str) -> None:
         self.schema, self.roles, self.label = schema, roles, label
@@ -71,7 +59,7 @@ class ArrowSource:
 
     # -- the sample ----------------------------------------------------------------------------------------------------
 
-    def sample(self, n_rows: int, rng: np.random.Generator, tell: Callable[[int], object] | None = None) -> Sample:
+    def sample(self, n_rows: int, rng: np.random.Generator, tell: Callable[[int], object] | None = None) -> RowSample:
         """Return a uniform sample of the rows with a target; reads all rows once.
 
         Every row gets a random number, and those with the smallest ones stay.
@@ -93,7 +81,7 @@ class ArrowSource:
                     tell(len(table))
         refuse_empty(self.label, n_seen, n_dropped, self.roles.targets)
         kept, _ = _keep_lowest(arrow, kept, keys, n_rows)
-        return Sample(self._make_block(kept[0], self.label), n_seen, n_dropped)
+        return RowSample(self._make_block(kept[0], self.label), n_seen, n_dropped)
 
     # -- a pass --------------------------------------------------------------------------------------------------------
 

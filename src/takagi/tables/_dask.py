@@ -10,7 +10,7 @@ from takagi._messages import need_extra
 from takagi._typing import FloatArray
 from takagi._validation import is_dask
 from takagi.tables._errors import DatasetError
-from takagi.tables._source import Block, Roles, Sample, refuse_empty
+from takagi.tables._source import Block, Roles, RowSample, refuse_empty
 
 _AT_ONCE = 64  # partitions that are counted or sampled in one go
 
@@ -23,19 +23,7 @@ class DaskPartition(NamedTuple):
 
 
 class DaskSource:
-    """Rows of Dask collections; a partition at a time comes here, and the next one is made meanwhile.
-
-    Parameters
-    ----------
-    parts : list of Delayed
-        One `DaskPartition` each.
-    n_features : int
-        Columns to learn from.
-    label : str
-        What messages call it.
-    targets : tuple of str, default=()
-        Names of the targets.
-    """
+    """Rows of Dask collections; a partition at a time comes here, and the next one is made meanwhile."""
 
     def __init__(self, parts: list[Any], n_features: int, label: str, targets: tuple[str, ...] = ()) -> None:
         self.parts, self.n_features, self.label, self.targets = parts, n_features, label, targets
@@ -61,7 +49,7 @@ class DaskSource:
         parts = [read(*part, _name(k, len(lists[0]))) for k, part in enumerate(zip(*lists, strict=True))]
         return cls(parts, X.shape[1], "X")
 
-    def sample(self, n_rows: int, rng: np.random.Generator, tell: Callable[[int], object] | None = None) -> Sample:
+    def sample(self, n_rows: int, rng: np.random.Generator, tell: Callable[[int], object] | None = None) -> RowSample:
         """Return a uniform sample of the rows with a target: partitions are counted first, and then give their part."""
         delayed = need_extra("dask", "dask").delayed
         counts = np.array(self._compute([delayed(_count)(part) for part in self.parts], tell))
@@ -78,7 +66,7 @@ class DaskSource:
         ]
         blocks = self._compute(asked, None)
         order = rng.permutation(int(shares.sum()))
-        return Sample(_stack(blocks, order, self.label), n_seen, n_dropped)
+        return RowSample(_stack(blocks, order, self.label), n_seen, n_dropped)
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
         """Yield the partitions in random order."""

@@ -34,30 +34,14 @@ _FEW_SIGNS = 0.05
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file is read.
+    """How a text file is read."""
 
-    Attributes
-    ----------
-    encoding : str
-        As Python names it.
-    delimiter : str
-        What stands between cells; a regular expression for runs of spaces.
-    decimal : str
-        "." or ",".
-    first_row : tuple of str
-        The cells of the first line.
-    has_names : bool
-        Whether the first line holds names; found by the reader's wish, not guessed.
-    n_blank : int
-        How many empty lines come before the first line.
-    """
-
-    encoding: str
-    delimiter: str
-    decimal: str
-    first_row: tuple[str, ...]
-    has_names: bool = True
-    n_blank: int = 0
+    encoding: str  # as Python names it
+    delimiter: str  # what stands between cells; a regular expression for runs of spaces
+    decimal: str  # "." or ","
+    first_row: tuple[str, ...]  # the cells of the first line
+    has_names: bool = True  # whether the first line holds names; found by the reader's wish, not guessed
+    n_blank: int = 0  # how many empty lines come before the first line
 
     @property
     def looks_like_data(self) -> bool:
@@ -74,11 +58,6 @@ def read_dialects(paths: Sequence[Path]) -> tuple[list[Dialect], str]:
     """Return how each of some text files is read, and a remark on their encoding.
 
     Of a single file all lines tell the encoding, unless it is very large; of several files their beginnings do.
-
-    Raises
-    ------
-    ValueError
-        If they are not written alike.
     """
     first, remark, is_plain = _read_dialect(paths[0], reads_all=len(paths) == 1)
     rows = [first]
@@ -129,17 +108,7 @@ def _strip_mark(encoding: str) -> str:
 
 
 def find_encoding(head: bytes, lines: Iterable[bytes], name: str) -> tuple[str, str]:
-    """Return the encoding of a file and a remark on it, which is mostly empty.
-
-    Parameters
-    ----------
-    head : bytes
-        The beginning of the file.
-    lines : iterable of bytes
-        Its lines, as many as can be read.
-    name : str
-        The file's name, for messages.
-    """
+    """Return the encoding of a file and a remark on it, which is mostly empty."""
     for mark, encoding in _BYTE_ORDER_MARKS:
         if head.startswith(mark):
             return encoding, ""
@@ -191,19 +160,7 @@ def _scan(lines: Iterable[bytes]) -> tuple[int | None, int | None, bool]:
 
 
 def find_dialect(head: bytes, encoding: str, is_all: bool, name: str) -> Dialect:
-    """Find out how the cells of a text file are separated.
-
-    Parameters
-    ----------
-    head : bytes
-        The beginning of the file.
-    encoding : str
-        Its encoding.
-    is_all : bool
-        Whether `head` is the whole file; if not, its last line is incomplete.
-    name : str
-        The file's name, for messages.
-    """
+    """Find out how the cells of a text file are separated."""
     text = codecs.getincrementaldecoder(encoding)().decode(head)
     sample = text if is_all else text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
     if not sample.strip():

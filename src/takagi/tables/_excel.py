@@ -1,6 +1,6 @@
 """Sheets of Excel files."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,22 +8,11 @@ from takagi._messages import need_extra, warn_user
 from takagi._text import quote
 from takagi.tables._dialect import make_names
 from takagi.tables._errors import RequestError, SheetWarning
+from takagi.tables._frames import NO_KINDS, Kinds
 
 
 class ExcelTable:
-    """A sheet of an Excel file, which is always read whole.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    sheet : str, optional
-        Name of the sheet, or its number from 1.
-    names : sequence of str, optional
-        Names of the columns.
-    is_headless : bool, default=False
-        Whether the first row is data.
-    """
+    """A sheet of an Excel file, by its name or its number from 1, which is always read whole."""
 
     def __init__(
         self, path: Path, sheet: str | None = None, names: Sequence[str] | None = None, is_headless: bool = False
@@ -40,17 +29,12 @@ class ExcelTable:
         frame = frame if is_headless else frame.iloc[1:]
         self.frame = frame.set_axis(self.names, axis=1).reset_index(drop=True)
 
-    def read(self, columns: Sequence[str], numbers: Collection[str] = (), words: Collection[str] = ()) -> Any:
+    def read(self, columns: Sequence[str], kinds: Kinds = NO_KINDS) -> Any:
         """Return some columns as a data frame; every cell keeps its type."""
         return self.frame[list(columns)]
 
     def blocks(
-        self,
-        columns: Sequence[str],
-        n_rows: int,
-        numbers: Collection[str] = (),
-        words: Collection[str] = (),
-        keep: Sequence[str] = (),
+        self, columns: Sequence[str], n_rows: int, kinds: Kinds = NO_KINDS, keep: Sequence[str] = ()
     ) -> Iterator[tuple[Any, Any]]:
         """Yield data frames of at most `n_rows` rows: columns to keep, and columns to read."""
         for start in range(0, len(self.frame), n_rows):

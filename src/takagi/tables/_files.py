@@ -3,7 +3,7 @@
 import glob
 import io
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -14,7 +14,7 @@ from takagi._text import quote
 from takagi.tables._dialect import HEAD_BYTES, Dialect, cut_lines, read_dialects, read_head, set_names
 from takagi.tables._errors import DatasetError, HeaderWarning, RequestError
 from takagi.tables._excel import ExcelTable
-from takagi.tables._frames import to_frame
+from takagi.tables._frames import NO_KINDS, Kinds, to_frame
 from takagi.tables._text import ByteStream, TextTable
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -76,19 +76,14 @@ class NamedTable(Protocol):
 class OpenTable(NamedTable, Protocol):
     """A table that can be read whole or in blocks.
 
-    Columns that are known to be `numbers` and to be `words` are read as such, where the file does not tell.
+    Where the file does not tell, columns are read as the `kinds` that they are known to be, "number" or "words".
     """
 
-    def read(self, columns: Sequence[str], numbers: Collection[str] = (), words: Collection[str] = ()) -> Any:
+    def read(self, columns: Sequence[str], kinds: Kinds = NO_KINDS) -> Any:
         """Return some columns as a data frame."""
 
     def blocks(
-        self,
-        columns: Sequence[str],
-        n_rows: int,
-        numbers: Collection[str] = (),
-        words: Collection[str] = (),
-        keep: Sequence[str] = (),
+        self, columns: Sequence[str], n_rows: int, kinds: Kinds = NO_KINDS, keep: Sequence[str] = ()
     ) -> Iterator[tuple[Any, Any]]:
         """Yield data frames of at most `n_rows` rows: columns to keep as they are, and columns to read."""
 
@@ -185,14 +180,7 @@ def _check_names(table: NamedTable) -> None:
 def find_columns(table: NamedTable, wanted: Sequence[str], about: str = "") -> list[str]:
     """Return the names if the table has them all, or raise an error with the nearest one.
 
-    Parameters
-    ----------
-    table : NamedTable
-        The table.
-    wanted : sequence of str
-        The names.
-    about : str, default=""
-        What asks for them, for the error; without it they are a model's.
+    The error is a `RequestError` if `about` says what asks for them; without it they are a model's.
     """
     known = set(table.names)
     for name in wanted:
@@ -223,17 +211,12 @@ class ParquetTable:
             raise ValueError(f"{path} is damaged or not Parquet: {str(error).splitlines()[0]}") from error
         self.names = [name for name in self.file.schema_arrow.names if not name.startswith("__index_level_")]
 
-    def read(self, columns: Sequence[str], numbers: Collection[str] = (), words: Collection[str] = ()) -> Any:
+    def read(self, columns: Sequence[str], kinds: Kinds = NO_KINDS) -> Any:
         """Return some columns as a data frame."""
         return to_frame(self.file.read(list(columns)).select(columns))
 
     def blocks(
-        self,
-        columns: Sequence[str],
-        n_rows: int,
-        numbers: Collection[str] = (),
-        words: Collection[str] = (),
-        keep: Sequence[str] = (),
+        self, columns: Sequence[str], n_rows: int, kinds: Kinds = NO_KINDS, keep: Sequence[str] = ()
     ) -> Iterator[tuple[Any, Any]]:
         """Yield data frames of at most `n_rows` rows: columns to keep, and columns to read."""
         arrow = need_extra("pyarrow", "parquet")

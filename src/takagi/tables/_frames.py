@@ -1,9 +1,14 @@
 """From pyarrow's tables to data frames."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from takagi._kinds import find_type
 from takagi._messages import need_extra
+
+Kinds = Mapping[str, str]  # of columns that are known to be of "number" or of "words"
+NO_KINDS: Kinds = MappingProxyType({})
 
 
 def to_frame(table: Any) -> Any:

@@ -11,32 +11,16 @@ from takagi.tables._dask import DaskSource
 from takagi.tables._errors import DatasetError
 from takagi.tables._files import TableLayout, find_files, is_parquet, open_texts
 from takagi.tables._schema import TextParts
-from takagi.tables._source import Source, assign_roles
+from takagi.tables._source import RowSource, assign_roles
 
 
-def open_source(
+def open_rows(
     source: Any,
     target: str | Sequence[str],
     features: Sequence[str] | None = None,
     sample_weight: str | None = None,
-) -> Source:
-    """Open rows to learn from.
-
-    Parameters
-    ----------
-    source : path, sequence of paths, pyarrow.dataset.Dataset or Dask data frame
-        A path is a Parquet or CSV file, a folder of such files, or a pattern with ``*``.
-    target : str or sequence of str
-        The column or columns to predict.
-    features : sequence of str, optional
-        The columns to learn from; all others by default.
-    sample_weight : str, optional
-        The column of the rows' weights.
-
-    Returns
-    -------
-    Source
-    """
+) -> RowSource:
+    """Open rows to learn from: a Parquet or CSV file, a folder or pattern of such, several, or a collection."""
     if is_dask(source):
         return DaskSource.from_frame(source, assign_roles(_frame_columns(source), target, features, sample_weight))
     dataset = open_dataset(source)

@@ -32,13 +32,7 @@ _WORDS = {"number": _NUMBERS, "text": "text", "boolean": _TRUTH, "date": "dates 
 
 
 def check_files(dataset: Any, columns: list[str], reads_all: bool) -> Any:
-    """Return the schema of a dataset if every file has its columns, all or some, in the same kinds.
-
-    Raises
-    ------
-    DatasetError
-        If a file cannot be read or has other columns; the message names both.
-    """
+    """Return the schema of a dataset if every file has its columns, all or some, in the same kinds."""
     arrow = need_extra("pyarrow", "parquet")
     first, schemas, known = "", [], {field.name: name_type(field.type) for field in dataset.schema}
     for fragment in list_fragments(dataset):

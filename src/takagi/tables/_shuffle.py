@@ -12,19 +12,6 @@ def shuffle_rows(parts: Iterable[Arrays], buffer_rows: int, rng: np.random.Gener
 
     When the buffer is full, a random half of it goes out; so a row may move far ahead or behind its place.
 
-    Parameters
-    ----------
-    parts : iterable of tuple of ndarray
-        Arrays of one length each, such as features, targets and weights.
-    buffer_rows : int
-        Rows to mix.
-    rng : Generator
-        Draws the order.
-
-    Yields
-    ------
-    tuple of ndarray
-
     Examples
     --------
     >>> import numpy as np

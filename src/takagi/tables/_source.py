@@ -20,7 +20,7 @@ class Block(NamedTuple):
     origin: str
 
 
-class Sample(NamedTuple):
+class RowSample(NamedTuple):
     """A uniform sample of the rows that have a target, and how many there are with and without one."""
 
     block: Block
@@ -33,13 +33,13 @@ class Sample(NamedTuple):
         return len(self.block.y) == self.n_rows
 
 
-class Source(Protocol):
+class RowSource(Protocol):
     """Rows that are read in blocks."""
 
     label: str
     n_features: int
 
-    def sample(self, n_rows: int, rng: np.random.Generator, tell: Callable[[int], object] | None = None) -> Sample:
+    def sample(self, n_rows: int, rng: np.random.Generator, tell: Callable[[int], object] | None = None) -> RowSample:
         """Return a uniform sample, and count the rows; `tell` is called with the number of rows that were read."""
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
@@ -48,21 +48,11 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Roles:
-    """Which columns are what.
+    """Which columns are what."""
 
-    Parameters
-    ----------
-    targets : tuple of str
-        The columns to predict.
-    features : tuple of str
-        The columns to learn from.
-    weight : str, optional
-        The column of the rows' weights.
-    """
-
-    targets: tuple[str, ...]
-    features: tuple[str, ...]
-    weight: str | None = None
+    targets: tuple[str, ...]  # the columns to predict
+    features: tuple[str, ...]  # the columns to learn from
+    weight: str | None = None  # the column of the rows' weights
 
     @property
     def columns(self) -> list[str]:

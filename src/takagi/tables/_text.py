@@ -6,7 +6,7 @@ Every cell is read as text. A column is numbers if all of its cells are numbers 
 import csv
 import io
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +17,7 @@ from takagi._messages import need_extra
 from takagi.tables._cells import MISSING_WORDS, parse_number
 from takagi.tables._dialect import SPACES, Dialect
 from takagi.tables._errors import DatasetError
-from takagi.tables._frames import to_frame
+from takagi.tables._frames import NO_KINDS, Kinds, to_frame
 
 _BLOCK_BYTES = 2**22
 _QUOTED_AFTER_SPACE = '^ +"((?:[^"]|"")*)" *$'  # of such a cell, pyarrow takes the quotation marks for text
@@ -26,21 +26,11 @@ _PLUS = r"^\+([0-9.])"
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table of text, and how it is read.
+    """A table of text, and how it is read."""
 
-    Parameters
-    ----------
-    dialect : Dialect
-        Encoding, delimiter, decimal sign and names.
-    path : Path, optional
-        The file.
-    stream : BinaryIO, optional
-        What to read where there is no file; it can be read once.
-    """
-
-    dialect: Dialect
+    dialect: Dialect  # encoding, delimiter, decimal sign and names
     path: Path | None = None
-    stream: BinaryIO | None = None
+    stream: BinaryIO | None = None  # what to read where there is no file; it can be read once
 
     @property
     def label(self) -> str:
@@ -74,33 +64,20 @@ class TextTable:
         types = [arrow.null() if column.null_count == len(column) else column.type for column in parsed.columns]
         return arrow.schema(list(zip(self.names, types, strict=True)))
 
-    def read(self, columns: Sequence[str], numbers: Collection[str] = (), words: Collection[str] = ()) -> Any:
-        """Return some columns of the whole table as a data frame.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            The columns.
-        numbers, words : collection of str, optional
-            Columns that are known to be numbers and to be words.
-        """
+    def read(self, columns: Sequence[str], kinds: Kinds = NO_KINDS) -> Any:
+        """Return some columns of the whole table as a data frame."""
         arrow = need_extra("pyarrow", "parquet")
         tables = list(self.cells(columns)) or [_make_table({name: [] for name in columns})]
-        return to_frame(parse_columns(arrow.concat_tables(tables), self.dialect.decimal, numbers, words))
+        return to_frame(parse_columns(arrow.concat_tables(tables), self.dialect.decimal, kinds))
 
     def blocks(
-        self,
-        columns: Sequence[str],
-        n_rows: int,
-        numbers: Collection[str] = (),
-        words: Collection[str] = (),
-        keep: Sequence[str] = (),
+        self, columns: Sequence[str], n_rows: int, kinds: Kinds = NO_KINDS, keep: Sequence[str] = ()
     ) -> Iterator[tuple[Any, Any]]:
         """Yield blocks of at most `n_rows` rows: columns to keep, as they are written, and columns to read."""
         for table in self.cells(list(dict.fromkeys([*columns, *keep]))):
             for start in range(0, len(table), n_rows):
                 block = table.slice(start, n_rows)
-                parsed = parse_columns(block.select(columns), self.dialect.decimal, numbers, words)
+                parsed = parse_columns(block.select(columns), self.dialect.decimal, kinds)
                 yield to_frame(block.select(keep)), to_frame(parsed)
 
     def cells(self, columns: Sequence[str]) -> Iterator[Any]:
@@ -266,17 +243,17 @@ def _separate(lines: Iterable[str]) -> Iterator[bytes]:
 # -- columns -----------------------------------------------------------------------------------------------------------
 
 
-def parse_columns(table: Any, decimal: str, numbers: Collection[str] = (), words: Collection[str] = ()) -> Any:
+def parse_columns(table: Any, decimal: str, kinds: Kinds = NO_KINDS) -> Any:
     """Return a table of text with numbers in the columns that are numbers.
 
-    A column that is known to be `numbers` but has other cells stays text with decimal points, for an encoder to say
-    which cell is wrong. Those known to be `words` stay as they are.
+    A column that is known to be numbers but has other cells stays text with decimal points, for an encoder to say which
+    cell is wrong. Those known to be words stay as they are.
     """
     for k, name in enumerate(table.column_names):
-        if name in words:
+        if kinds.get(name) == "words":
             continue
         parsed = parse_numbers(table.column(k), decimal)
-        if parsed is None and name in numbers and decimal == ",":
+        if parsed is None and kinds.get(name) == "number" and decimal == ",":
             parsed = need_extra("pyarrow.compute", "parquet").replace_substring(table.column(k), ",", ".")
         if parsed is not None:
             table = table.set_column(k, name, parsed)

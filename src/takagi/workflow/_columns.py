@@ -57,15 +57,7 @@ def summarize_columns(table: Any) -> list[ColumnSummary]:
 
 
 def read_target(table: Any, name: str) -> tuple[FloatArray, BoolArray]:
-    """Return the target's numbers, and in which rows there is one.
-
-    Parameters
-    ----------
-    table : DataFrame
-        The table.
-    name : str
-        The target's column.
-    """
+    """Return the target's numbers, and in which rows there is one."""
     cells = read_cells(table[name], name)
     kind = find_kind(cells)
     if kind == "nothing":

@@ -61,7 +61,7 @@ class LoadedModel:
     def read(self, table: OpenTable) -> Any:
         """Return a whole table as the model takes it."""
         names = self._match(table)
-        return self._prepare(table.read(names, *self._split_kinds(names)))
+        return self._prepare(table.read(names, self._find_kinds(names)))
 
     def read_labeled(self, table: OpenTable, target: str | None = None) -> LabeledRows:
         """Return a whole table as the model takes it, and the targets; rows without a target are left out.
@@ -74,8 +74,8 @@ class LoadedModel:
             The target's column, if its name is not the model's.
         """
         targets, names = self._find_targets(table, target), self._match(table)
-        numbers, words = self._split_kinds(names)
-        frame = table.read(list(dict.fromkeys([*names, *targets])), {*numbers, *targets}, words)
+        kinds = self._find_kinds(names) | dict.fromkeys(targets, "number")
+        frame = table.read(list(kinds), kinds)
         read = [read_target(frame, name) for name in targets]
         present = np.all([has_value for _, has_value in read], axis=0)
         y = np.column_stack([numbers[present] for numbers, _ in read])
@@ -118,7 +118,7 @@ class LoadedModel:
         """Yield the columns to keep as they are, and all columns as the model takes them."""
         names = self._match(table)
         n_rows = max(1, _CELLS_PER_BLOCK // len(table.names))
-        blocks = table.blocks(names, n_rows, *self._split_kinds(names), keep=keep)
+        blocks = table.blocks(names, n_rows, self._find_kinds(names), keep)
         return ((kept, self._prepare(block)) for kept, block in blocks if len(block))
 
     def _add_predictions(self, kept: Any, block: Any, n_before: int) -> Any:
@@ -150,11 +150,10 @@ class LoadedModel:
         first = next(step for step in steps if step not in (None, "passthrough"))
         return hasattr(first, "feature_names_in_") or getattr(first, "feature_names", None) is not None
 
-    def _split_kinds(self, names: list[str]) -> tuple[set[str], set[str]]:
-        """Return those of the table's columns that the model reads as numbers, and those that it reads as words."""
-        used = [column for column in self.opened.columns if column.inputs]
-        words = {name for name, column in zip(names, used, strict=True) if column.kind != "number"}
-        return set(names) - words, words
+    def _find_kinds(self, names: list[str]) -> dict[str, str]:
+        """Return which of the table's columns the model reads as numbers, and which as words."""
+        used = [column.kind for column in self.opened.columns if column.inputs]
+        return {name: "number" if kind == "number" else "words" for name, kind in zip(names, used, strict=True)}
 
     def _prepare(self, block: Any) -> Any:
         """Return the model's columns of a table as the model takes them."""

@@ -11,7 +11,7 @@ from takagi._messages import need_extra
 from takagi._text import count
 from takagi._typing import IntArray
 from takagi.estimators import SAMPLE_ROWS, copy_model, fit_source, limit_rows
-from takagi.tables import ArrowSource, RequestError, Sample, TableLayout
+from takagi.tables import ArrowSource, RequestError, RowSample, TableLayout
 from takagi.tables._dialect import LARGE_BYTES
 from takagi.tables._files import PARQUET_SUFFIXES, TEXT_SUFFIXES, find_files, is_pattern
 from takagi.tables._open import open_dataset
@@ -35,27 +35,13 @@ def comes_in_parts(sources: Sequence[str]) -> bool:
 
 @dataclass(frozen=True)
 class TableParts:
-    """Files that are parts of one table.
+    """Files that are parts of one table."""
 
-    Attributes
-    ----------
-    label : str
-        What messages call it.
-    names : list of str
-        Names of the columns.
-    description : str
-        How it is read, in words.
-    first : str
-        The first file.
-    dataset : pyarrow.dataset.Dataset or TextParts
-        The files.
-    """
-
-    label: str
+    label: str  # what messages call it
     names: list[str]
-    description: str
-    first: str
-    dataset: Any
+    description: str  # how it is read, in words
+    first: str  # the first file
+    dataset: Any  # of pyarrow, or `TextParts`
 
     @classmethod
     def open(cls, sources: Sequence[str], layout: TableLayout) -> "TableParts":
@@ -79,7 +65,7 @@ class RowsInParts:
     """Rows of which a sample was drawn: all rows, the sample, and what drew it."""
 
     source: ArrowSource
-    sample: Sample
+    sample: RowSample
     rng: np.random.Generator
 
 

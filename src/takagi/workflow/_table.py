@@ -42,7 +42,7 @@ class TrainingTable:
 def read_training_table(source: OpenTable, target: str, drop: Sequence[str] = ()) -> TrainingTable:
     """Read a table and find out what can be learned from."""
     names = choose_columns(source, target, drop)
-    frame = source.read([*names, target], numbers=[target])
+    frame = source.read([*names, target], {target: "number"})
     if not len(frame):
         raise DatasetError(f"{source.label} has names but no rows.")
     numbers, present = read_target(frame, target)

@@ -21,24 +21,21 @@ class Display(ABC):
     axes_: np.ndarray
     figure_: Any
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
+    def plot(self, ax: Any = None, **options: Any) -> Self:
+        """Draw, and return the display.
 
         Parameters
         ----------
         ax : Axes, or a sequence of one for each panel, optional
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        Display
-            This display.
+        **options : dict
+            `max_features` of an `ImportanceDisplay` and `max_columns` of a `WaterfallDisplay`, as where they are made.
         """
-        self._draw(ax)
+        self._draw(ax, **options)
         return self
 
     @abstractmethod
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Any, *args: Any, **options: Any) -> None:
         """Draw into the axes that the user gave, or None."""
 
     def _take_axes(self, ax: Any, n_axes: int, size: tuple[float, float], **options: Any) -> np.ndarray:

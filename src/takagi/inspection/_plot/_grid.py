@@ -53,12 +53,6 @@ class RuleGridDisplay(Display):
     n_columns : int
         Number of columns to show from.
 
-    Attributes
-    ----------
-    axes_ : ndarray of matplotlib Axes
-        One.
-    figure_ : matplotlib Figure
-
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -107,10 +101,6 @@ class RuleGridDisplay(Display):
             The output whose typical values are shown.
         ax : Axes, optional
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        RuleGridDisplay
         """
         opened = open_model(estimator)
         k = opened.find_output(output)

@@ -39,12 +39,6 @@ class HistoryDisplay(Display):
     iterations : ndarray of shape (n,), optional
         The iterations that the errors are of, where some are left out; all from 1 by default.
 
-    Attributes
-    ----------
-    axes_ : ndarray of matplotlib Axes
-        One.
-    figure_ : matplotlib Figure
-
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -77,10 +71,6 @@ class HistoryDisplay(Display):
             A fitted model.
         ax : Axes, optional
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        HistoryDisplay
         """
         opened = open_model(estimator)
         model = opened.regressor

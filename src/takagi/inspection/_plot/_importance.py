@@ -37,12 +37,6 @@ class ImportanceDisplay(Display):
     output_name : str, default="y"
         What is predicted.
 
-    Attributes
-    ----------
-    axes_ : ndarray of matplotlib Axes
-        One.
-    figure_ : matplotlib Figure
-
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -91,32 +85,11 @@ class ImportanceDisplay(Display):
             Most columns to show.
         ax : Axes, optional
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        ImportanceDisplay
         """
         opened = open_committee(estimator).first
         name = name_outputs(opened.rules)[opened.find_output(output)]
         table = feature_importance(estimator, X, y, output=output, n_repeats=n_repeats, random_state=random_state)
         return cls(table, name).plot(ax, max_features=max_features)
-
-    def plot(self, ax: Any = None, *, max_features: int = 15) -> "ImportanceDisplay":
-        """Draw the importance.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; a new figure by default.
-        max_features : int, default=15
-            Most columns to show.
-
-        Returns
-        -------
-        ImportanceDisplay
-        """
-        self._draw(ax, max_features)
-        return self
 
     def _draw(self, ax: Any, max_features: int = 15) -> None:
         if max_features < 1:

@@ -49,12 +49,6 @@ class MembershipDisplay(Display):
     share : ndarray of shape (n_rules,)
         How much of the data each rule governs.
 
-    Attributes
-    ----------
-    axes_ : ndarray of matplotlib Axes
-        One per feature.
-    figure_ : matplotlib Figure
-
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -92,10 +86,6 @@ class MembershipDisplay(Display):
             the rules best.
         ax : Axes or sequence of Axes, optional
             One per feature; a new figure by default.
-
-        Returns
-        -------
-        MembershipDisplay
         """
         opened = open_model(estimator)
         rows = encode_rows(opened, X)

@@ -51,12 +51,6 @@ class ResponseDisplay(Display):
     kind : {"contour", "surface"}, default="contour"
         How to draw two columns of numbers.
 
-    Attributes
-    ----------
-    axes_ : ndarray of matplotlib Axes
-        One.
-    figure_ : matplotlib Figure
-
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -108,10 +102,6 @@ class ResponseDisplay(Display):
             How to draw two columns of numbers; a surface needs axes with ``projection="3d"``.
         ax : Axes, optional
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        ResponseDisplay
         """
         committee = open_committee(estimator)
         opened = committee.first

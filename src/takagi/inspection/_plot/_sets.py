@@ -19,28 +19,14 @@ _LEAST_LOG = -8.0  # memberships below e^-8 are all the same
 
 @dataclass(frozen=True)
 class NumberSets:
-    """The Gaussian sets that rules put on a column of numbers.
-
-    Parameters
-    ----------
-    name : str
-        The column.
-    values : ndarray of shape (n_rows,)
-        Its values in the data, without missing ones.
-    span : pair of float
-        Smallest and largest value to show, those of training included.
-    centers, widths : ndarray of shape (n_rules,)
-        The sets; a width of infinity is no condition.
-    asks : bool ndarray of shape (n_rules,)
-        Whether a rule's set excludes any of the data.
-    """
+    """The Gaussian sets that rules put on a column of numbers."""
 
     name: str
-    values: FloatArray
-    span: tuple[float, float]
-    centers: FloatArray
-    widths: FloatArray
-    asks: BoolArray
+    values: FloatArray  # (n_rows,): its values in the data, without missing ones
+    span: tuple[float, float]  # smallest and largest value to show, those of training included
+    centers: FloatArray  # (n_rules,)
+    widths: FloatArray  # (n_rules,): infinity is no condition
+    asks: BoolArray  # (n_rules,): whether a rule's set excludes any of the data
 
     def memberships(self, points: FloatArray) -> FloatArray:
         """Return memberships of shape (n_rules, n_points)."""
@@ -62,24 +48,12 @@ class NumberSets:
 
 @dataclass(frozen=True)
 class LevelSets:
-    """The discrete sets that rules put on a column of categories or of true and false.
-
-    Parameters
-    ----------
-    name : str
-        The column.
-    levels : tuple of str
-        Its levels.
-    frequency : ndarray of shape (n_levels,)
-        Which part of the data has each level.
-    membership : ndarray of shape (n_rules, n_levels)
-        1 for the level that suits a rule best.
-    """
+    """The discrete sets that rules put on a column of categories or of true and false."""
 
     name: str
     levels: tuple[str, ...]
-    frequency: FloatArray
-    membership: FloatArray
+    frequency: FloatArray  # (n_levels,): which part of the data has each level
+    membership: FloatArray  # (n_rules, n_levels): 1 for the level that suits a rule best
 
     @property
     def asks(self) -> BoolArray:

@@ -30,12 +30,6 @@ class ShareDisplay(Display):
     effective_rules : ndarray of shape (n_rows,)
         Effective number of rules in each row.
 
-    Attributes
-    ----------
-    axes_ : ndarray of matplotlib Axes
-        Two: shares, and effective numbers.
-    figure_ : matplotlib Figure
-
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -63,10 +57,6 @@ class ShareDisplay(Display):
             Data.
         ax : sequence of two Axes, optional
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        ShareDisplay
         """
         opened = open_model(estimator)
         share = opened.rules.firing_share(encode_rows(opened, X))

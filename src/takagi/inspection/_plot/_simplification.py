@@ -33,9 +33,6 @@ class SimplificationDisplay(Display):
         Which points no other beats.
     chosen : int
         Which point was chosen.
-    axes_ : ndarray of matplotlib Axes
-        One.
-    figure_ : matplotlib Figure
 
     Examples
     --------

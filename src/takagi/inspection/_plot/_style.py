@@ -61,21 +61,7 @@ def write_numbers(values: Sequence[float] | FloatArray, spread: float | None = N
 
 
 def take_axes(ax: Any, n_axes: int, size: tuple[float, float], n_columns: int = 4, **options: Any) -> np.ndarray:
-    """Return the given axes as an array, or those of a new figure, at most `n_columns` side by side.
-
-    Parameters
-    ----------
-    ax : Axes, sequence of Axes or None
-        What the caller gave.
-    n_axes : int
-        How many are needed.
-    size : pair of float
-        Inches of one of them in a new figure.
-    n_columns : int, default=4
-        How many stand side by side.
-    **options : dict
-        For ``plt.subplots``.
-    """
+    """Return the given axes as an array, or new ones of a size in inches, at most `n_columns` side by side."""
     pyplot = need_extra("matplotlib.pyplot", "plot")
     if ax is None:
         n_columns = min(n_axes, n_columns)

@@ -19,33 +19,15 @@ _NEAR = (0.06, 0.15)  # what counts as near, in spans: least and most
 
 @dataclass(frozen=True)
 class Sweep:
-    """The values that a column is swept over.
-
-    Parameters
-    ----------
-    name : str
-        The column.
-    grid : ndarray of shape (n_points,)
-        Its values, or 0, 1, ... for levels.
-    data : ndarray of shape (n_rows,)
-        Where rows of the data stand on the grid's scale; NaN for a missing value or another level.
-    features : int ndarray of shape (n_inputs,)
-        The features that the column became.
-    inputs : ndarray of shape (n_points, n_inputs)
-        Values of these features at the points.
-    levels : tuple of str, default=()
-        Levels of a category or of true and false; at most the 20 most frequent ones.
-    n_levels : int, default=0
-        How many levels there are.
-    """
+    """The values that a column is swept over."""
 
     name: str
-    grid: FloatArray
-    data: FloatArray
-    features: np.ndarray
-    inputs: FloatArray
-    levels: tuple[str, ...] = ()
-    n_levels: int = 0
+    grid: FloatArray  # (n_points,): its values, or 0, 1, ... for levels
+    data: FloatArray  # (n_rows,): where rows stand on the grid; NaN for a missing value or another level
+    features: np.ndarray  # (n_inputs,): the features that the column became
+    inputs: FloatArray  # (n_points, n_inputs): values of these features at the points
+    levels: tuple[str, ...] = ()  # levels of a category or of true and false; at most the 20 most frequent ones
+    n_levels: int = 0  # how many levels there are
 
     @property
     def frequency(self) -> FloatArray:

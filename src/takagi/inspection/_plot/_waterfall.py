@@ -47,12 +47,6 @@ class WaterfallDisplay(Display):
     output_name : str
         What is predicted.
 
-    Attributes
-    ----------
-    axes_ : ndarray of matplotlib Axes
-        One.
-    figure_ : matplotlib Figure
-
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -103,10 +97,6 @@ class WaterfallDisplay(Display):
             Most columns to show; the others are joined to one step.
         ax : Axes, optional
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        WaterfallDisplay
         """
         _check_row(row, len(explanation))
         k = explanation.find_output(output)
@@ -151,31 +141,10 @@ class WaterfallDisplay(Display):
             Most columns to show; the others are joined to one step.
         ax : Axes, optional
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        WaterfallDisplay
         """
         _check_row(row, len(X))
         explanation = explain_local(estimator, X[row : row + 1], baseline=baseline)
         return cls.from_explanation(explanation, 0, output, max_columns=max_columns, ax=ax)
-
-    def plot(self, ax: Any = None, *, max_columns: int = 10) -> "WaterfallDisplay":
-        """Draw the waterfall.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; a new figure by default.
-        max_columns : int, default=10
-            Most columns to show; the others are joined to one step.
-
-        Returns
-        -------
-        WaterfallDisplay
-        """
-        self._draw(ax, max_columns)
-        return self
 
     def _draw(self, ax: Any, max_columns: int = 10) -> None:
         labels, parts = self._make_steps(max_columns)
