@@ -1,4 +1,4 @@
-"""Dask collections: told by their type, without an import, and mapped block by block."""
+"""Dask collections: recognized by their type, without an import, and mapped block by block."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -277,7 +277,7 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         return mean if self.memory_ is None else mean + self.memory_.correct(rows, n_threads=n_threads)
 
     def _estimate_error(self, given: Rows, rows: Rows, distinct: FloatArray) -> None:
-        """Set what is told of rows out of fold, given the predictions for the distinct ones."""
+        """Set the out-of-fold predictions of rows and their errors, given the predictions for the distinct ones."""
         place = _find_rows(given, rows)
         prediction = distinct[place]
         unused = place < 0
