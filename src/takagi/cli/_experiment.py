@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from takagi._messages import unknown_name
-from takagi.cli._console import console, print_error, print_json, set_output
+from takagi.cli._console import console, make_table, print_error, print_json, set_output
 from takagi.cli._options import AsJson, Quiet
 from takagi.cli._progress import ProgressBars
 from takagi.experiments import (
@@ -219,9 +219,7 @@ def _report_failures(failed: list[Result]) -> None:
 
 
 def _draw_table(title: str, frame: Any) -> Table:
-    table = Table(title=title, box=None, header_style="bold", pad_edge=False, title_justify="left")
-    for heading in frame.columns:
-        table.add_column(str(heading), justify="left" if frame[heading].dtype == object else "right")
+    table = make_table(*(f"{'' if frame[name].dtype == object else '>'}{name}" for name in frame.columns), title=title)
     for row in frame.itertuples(index=False):
         table.add_row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in row))
     return table

@@ -6,7 +6,7 @@ from typing import Any
 
 from joblib import Parallel, cpu_count, delayed
 
-from takagi._messages import unknown_name
+from takagi._messages import need_extra, unknown_name
 from takagi.experiments._plan import PlannedRun
 from takagi.experiments._run import Result, execute_run
 
@@ -60,10 +60,7 @@ def execute_quietly(run: PlannedRun, base_seed: int, data_home: str | None) -> R
 def _execute_on_dask(
     runs: Sequence[PlannedRun], n_workers: int | None, scheduler: str | None, base_seed: int, data_home: str | None
 ) -> Iterator[Result]:
-    try:
-        from dask.distributed import as_completed
-    except ImportError as error:
-        raise ImportError('backend="dask" needs Dask: pip install "takagi[experiments]"') from error
+    as_completed = need_extra("dask.distributed", "experiments").as_completed
     with _connect(scheduler, n_workers) as client:
         futures = client.map(execute_quietly, runs, base_seed=base_seed, data_home=data_home, pure=False, retries=2)
         waiting = dict(zip(futures, runs, strict=True))

@@ -1,12 +1,11 @@
 """The paper's figures, drawn from a store."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from takagi._messages import unknown_name
+from takagi._messages import need_extra, unknown_name
 from takagi.datasets import list_datasets
 from takagi.experiments._plan import FIGURES, RULES, SEVEN
 from takagi.experiments._store import Store
@@ -49,17 +48,9 @@ def draw(figure: str, store: Store, folder: str | Path = ".") -> list[Path]:
     """
     if figure not in FIGURES:
         raise unknown_name("figure", figure, FIGURES)
-    try:
-        import matplotlib
-        from matplotlib import pyplot as plt
-    except ImportError as error:
-        raise ImportError('drawing needs matplotlib: pip install "takagi[plot]"') from error
-    makers: dict[str, Callable[[Store, str], Any]] = {
-        "fig3a": _draw_curves,
-        "fig3b": _draw_curves,
-        "fig5": _draw_settings,
-    }
-    with matplotlib.rc_context(_STYLE):
+    plt = need_extra("matplotlib.pyplot", "plot")
+    makers = {"fig3a": _draw_curves, "fig3b": _draw_curves, "fig5": _draw_settings}
+    with plt.rc_context(_STYLE):
         drawn = makers.get(figure, _draw_lines)(store, figure)
     if Path(folder).is_file():
         raise NotADirectoryError(f"{folder} is a file; figures go into a folder.")
@@ -167,11 +158,10 @@ def _shade(k: int) -> Any:
 
 def draw_ranks(ranks: dict[str, float], difference: float, path: Path) -> None:
     """Draw a critical-difference diagram: mean ranks on a line, bars over those that do not differ significantly."""
-    import matplotlib
     from matplotlib import pyplot as plt
 
     ordered = sorted(ranks.items(), key=lambda item: item[1])
-    with matplotlib.rc_context({**_STYLE, "axes.grid": False}):
+    with plt.rc_context({**_STYLE, "axes.grid": False}):
         drawn, ax = plt.subplots(figsize=(8, 0.6 + 0.28 * len(ordered)), layout="constrained")
         for level, (name, rank) in enumerate(ordered):
             ax.plot([rank, rank, len(ordered) + 0.6], [0, -level - 1, -level - 1], color="0.4", lw=1)
