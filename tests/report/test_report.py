@@ -71,8 +71,9 @@ def test_rules_read_the_most_important_columns_first():
 
 
 def test_history_has_the_best_iterate():
-    model, _, _ = diabetes()
-    history = make_report().to_dict()["history"]
+    _, X, y = diabetes()
+    model = TSKRegressor(n_rules=4, recipe="droprule", max_iter=500, random_state=0).fit(X, y)
+    history = ModelReport(model, X, y, simplify=False).to_dict()["history"]
     assert history["best_iter"] == model.best_iter_
     assert history["best_loss"] == model.history_["val_loss"].min()
     assert len(history["iterations"]) == len(history["val_loss"]) == 300
