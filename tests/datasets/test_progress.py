@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from takagi.datasets._progress import show_download
+from takagi.datasets._fetch import show_download
 
 
 def test_without_a_terminal_one_line_says_what_comes_from_where(capsys):

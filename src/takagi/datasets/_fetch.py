@@ -4,23 +4,27 @@ import hashlib
 import http.client
 import io
 import os
+import sys
 import time
 import urllib.error
 import urllib.request
 import zipfile
 import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from takagi._files import write_whole
 from takagi.datasets._parse import check_values, encode, read_source
-from takagi.datasets._progress import Advance, show_download
 from takagi.datasets._registry import DATASETS
 from takagi.datasets._sources import SourceFile
 
 CHUNK = 1 << 16
 MIRROR = "TAKAGI_MIRROR"  # an address that takes the place of the archives' scheme and host
+Advance = Callable[[int, int | None], None]  # takes the bytes read so far and, if known, the total
 
 
 class DownloadError(OSError):
@@ -137,3 +141,30 @@ def _say(error: Exception) -> str:
     if isinstance(error, urllib.error.URLError) and not isinstance(error, urllib.error.HTTPError):
         return str(error.reason)
     return str(error)
+
+
+# -- progress, on the standard error stream ----------------------------------------------------------------------------
+
+
+@contextmanager
+def show_download(name: str, url: str, quiet: bool = False) -> Iterator[Advance]:
+    """Yield a function to report bytes to: a bar on a terminal with rich installed, else one line at the start."""
+    if quiet:
+        yield lambda done, total: None
+    elif sys.stderr.isatty() and find_spec("rich"):
+        with _bar(name) as advance:
+            yield advance
+    else:
+        sys.stderr.write(f"downloading {url}\n")
+        yield lambda done, total: None
+
+
+@contextmanager
+def _bar(name: str) -> Iterator[Advance]:
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(name, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

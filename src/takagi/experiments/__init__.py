@@ -9,8 +9,7 @@ from takagi.experiments._algorithms import (
     paper_algorithm,
 )
 from takagi.experiments._claims import Ranking, Verdict, check_claims, rank_algorithms, rank_columns
-from takagi.experiments._execute import BACKENDS, execute
-from takagi.experiments._experiment import collect, pending_runs, run_experiment
+from takagi.experiments._execute import BACKENDS, collect, execute, pending_runs, run_experiment
 from takagi.experiments._figures import draw, draw_ranks
 from takagi.experiments._plan import FIGURES, MORE_RULES, QUICK, PlannedRun, Scope, plan_runs
 from takagi.experiments._run import Result, execute_run
