@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,29 +19,20 @@ from takagi.workflow import LoadedModel
 _SUFFIXES = (".png", ".svg", ".pdf")
 
 
-@dataclass(frozen=True)
-class Wish:
-    """What to draw: a model, a table, some of its columns."""
-
-    model: Any
-    X: Any
-    features: list[str]
-
-
-def _draw_response(wish: Wish) -> Any:
-    if len(wish.features) not in (1, 2):
+def _draw_response(model: Any, X: Any, features: list[str]) -> Any:
+    if len(features) not in (1, 2):
         raise Misuse("a response is that to one or two columns; name them with --feature.")
-    return inspection.ResponseDisplay.from_estimator(wish.model, wish.X, wish.features)
+    return inspection.ResponseDisplay.from_estimator(model, X, features)
 
 
-KINDS: dict[str, Callable[[Wish], Any]] = {
-    "membership": lambda wish: inspection.MembershipDisplay.from_estimator(wish.model, wish.X, wish.features or None),
-    "grid": lambda wish: inspection.RuleGridDisplay.from_estimator(wish.model, wish.X, wish.features or 8),
-    "history": lambda wish: inspection.HistoryDisplay.from_estimator(wish.model),
-    "shares": lambda wish: inspection.ShareDisplay.from_estimator(wish.model, wish.X),
+KINDS: dict[str, Callable[[Any, Any, list[str]], Any]] = {
+    "membership": lambda model, X, names: inspection.MembershipDisplay.from_estimator(model, X, names or None),
+    "grid": lambda model, X, names: inspection.RuleGridDisplay.from_estimator(model, X, names or 8),
+    "history": lambda model, X, names: inspection.HistoryDisplay.from_estimator(model),
+    "shares": lambda model, X, names: inspection.ShareDisplay.from_estimator(model, X),
     "response": _draw_response,
-    "importance": lambda wish: inspection.ImportanceDisplay.from_estimator(wish.model, wish.X),
-    "waterfall": lambda wish: inspection.WaterfallDisplay.from_estimator(wish.model, wish.X),
+    "importance": lambda model, X, names: inspection.ImportanceDisplay.from_estimator(model, X),
+    "waterfall": lambda model, X, names: inspection.WaterfallDisplay.from_estimator(model, X),
 }
 _WITH_FEATURES = ("membership", "grid", "response")
 
@@ -71,7 +61,7 @@ def plot(
     All but history need TABLE, a table with the columns of training.
     """
     set_output(quiet=quiet, silent=quiet or as_json)
-    _check_wish(kind, table, feature, row)
+    _check_choice(kind, table, feature, row)
     path = check_output(output, force, _SUFFIXES, [model, *([] if table is None else [table])])
     loaded = LoadedModel(model)
     X = None
@@ -80,7 +70,7 @@ def plot(
         X = loaded.find_rows(source, [row or 0])[row or 0] if kind == "waterfall" else loaded.read(source)
     _check_features(loaded, feature or [])
     os.environ.setdefault("MPLBACKEND", "agg")  # draws to files, whatever the screen
-    display = KINDS[kind](Wish(loaded.model, X, feature or []))
+    display = KINDS[kind](loaded.model, X, feature or [])
     with replace_when_whole(path) as temporary:
         display.figure_.savefig(temporary, format=path.suffix[1:].lower(), dpi=150)
     print_text(f"Wrote {path}")
@@ -97,7 +87,7 @@ def _check_features(model: LoadedModel, features: list[str]) -> None:
             raise Misuse(str(error)) from error
 
 
-def _check_wish(kind: str, table: str | None, feature: list[str] | None, row: int | None) -> None:
+def _check_choice(kind: str, table: str | None, feature: list[str] | None, row: int | None) -> None:
     if kind not in KINDS:
         raise Misuse(str(unknown_name("kind", kind, KINDS)))
     if table is None and kind != "history":
