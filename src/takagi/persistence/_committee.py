@@ -79,21 +79,12 @@ def _encode_memory(memory: Memory) -> dict[str, Any]:
 def _decode_memory(node: Node, rules: RuleBase) -> Memory:
     """Return a memory, every part of which has the right shape."""
     parts = node.open(("rows", "weight", "errors", "widths", "damping"))
-    rows, weight = parts["rows"].array(2).T, parts["weight"].array(1)
-    errors, widths = parts["errors"].array(2).T, parts["widths"].array(3)
-    damping = parts["damping"].array(2, null=np.inf)
-    n_rows, n_features, n_outputs = len(rows), rules.n_features, rules.n_outputs
+    n_features, n_rows, n_outputs = rules.n_features, parts["rows"].array(2).shape[1], rules.n_outputs
     if not n_rows:
         parts["rows"].refuse("lists of at least one row")
-    for name, array, shape in (
-        ("rows", rows.T, (n_features, n_rows)),
-        ("weight", weight, (n_rows,)),
-        ("errors", errors.T, (n_outputs, n_rows)),
-        ("widths", widths, (2, n_outputs, n_features)),
-        ("damping", damping, (2, n_outputs)),
-    ):
-        if array.shape != shape:
-            parts[name].refuse(f"an array of shape {shape}")
+    rows, errors = parts["rows"].shaped((n_features, n_rows)).T, parts["errors"].shaped((n_outputs, n_rows)).T
+    weight, widths = parts["weight"].shaped((n_rows,)), parts["widths"].shaped((2, n_outputs, n_features))
+    damping = parts["damping"].shaped((2, n_outputs), null=np.inf)
     for name, array in (("weight", weight), ("widths", widths), ("damping", damping)):
         if not (array > _TINY).all():
             parts[name].refuse("numbers above 0")

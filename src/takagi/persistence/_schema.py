@@ -130,6 +130,13 @@ class Node:
                 Node(value, self.path + place).refuse("a finite number")
         return np.array([null if value is None else value for value in level], dtype=float).reshape(shape)
 
+    def shaped(self, shape: tuple[int, ...], null: float | None = None) -> FloatArray:
+        """Return an array of a shape; one without rows may have no columns."""
+        values = self.array(len(shape), null)
+        if values.shape != shape and not len(values) == shape[0] == 0:
+            self.refuse(f"an array of shape {shape}")
+        return values.reshape(shape)
+
 
 def _is_finite(value: Any) -> bool:
     return math.isfinite(value) if type(value) is float else type(value) is int and abs(value) < 1e300

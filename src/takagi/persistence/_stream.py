@@ -78,7 +78,7 @@ def _decode_moments(node: Node, n_columns: int) -> Moments:
     weight = parts["weight"].number()
     if weight <= 0:
         parts["weight"].refuse("a positive number")
-    return Moments(weight=weight, **{name: _decode_array(parts[name], (n_columns,)) for name in _MOMENTS[1:]})
+    return Moments(weight=weight, **{name: parts[name].shaped((n_columns,)) for name in _MOMENTS[1:]})
 
 
 def _decode_rows(node: Node, n_features: int, n_outputs: int) -> Rows:
@@ -86,15 +86,8 @@ def _decode_rows(node: Node, n_features: int, n_outputs: int) -> Rows:
     weight = parts["weight"].array(1)
     if not (weight > 0).all():
         parts["weight"].refuse("positive numbers")
-    X = _decode_array(parts["X"], (len(weight), n_features))
-    return Rows(X, _decode_array(parts["y"], (len(weight), n_outputs)), weight)
-
-
-def _decode_array(node: Node, shape: tuple[int, ...], null: float | None = None) -> FloatArray:
-    values = node.array(len(shape), null)
-    if values.shape != shape and not len(values) == shape[0] == 0:
-        node.refuse(f"an array of shape {shape}")
-    return values.reshape(shape)
+    X = parts["X"].shaped((len(weight), n_features))
+    return Rows(X, parts["y"].shaped((len(weight), n_outputs)), weight)
 
 
 # -- what has been learned ---------------------------------------------------------------------------------------------
@@ -122,7 +115,7 @@ def _encode_vector(vector: FloatArray, rules: RuleBase) -> dict[str, Any]:
 def _decode_parameters(node: Node, rules: RuleBase) -> dict[str, FloatArray]:
     expected = {name: getattr(rules, name) for name in PARAMETERS if getattr(rules, name) is not None}
     parts = node.open(tuple(expected))
-    values = {name: _decode_array(parts[name], values.shape, np.inf) for name, values in expected.items()}
+    values = {name: parts[name].shaped(values.shape, np.inf) for name, values in expected.items()}
     for name in values:
         if name != "widths" and not np.isfinite(values[name]).all():
             parts[name].refuse("finite numbers")
@@ -149,7 +142,7 @@ def _decode_learner(node: Node, rules: RuleBase, history: dict[str, FloatArray])
 def _decode_units(node: Node, rules: RuleBase) -> Units:
     parts = node.open(_UNITS)
     sizes = (rules.n_features, rules.n_features, rules.n_outputs, rules.n_outputs)
-    units = Units(*(_decode_array(parts[name], (size,)) for name, size in zip(_UNITS, sizes, strict=True)))
+    units = Units(*(parts[name].shaped((size,)) for name, size in zip(_UNITS, sizes, strict=True)))
     for name in ("x_scale", "y_scale"):
         if not (getattr(units, name) > 0).all():
             parts[name].refuse("positive numbers")
