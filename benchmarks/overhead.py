@@ -61,7 +61,7 @@ def stopwatches(spent: Counter) -> Iterator[None]:
         patch.object(FuzzyCMeansInitializer, "make_rules", watch("make_rules", FuzzyCMeansInitializer.make_rules)),
         patch.object(_training, "train", watch("train", _training.train)),
         patch.object(kernels, "train_block", watch("train_block", kernels.train_block)),
-        patch.object(kernels, "is_compiled", lambda: True),  # it asks the kernel that is now behind a stopwatch
+        patch.object(kernels, "is_compiled", lambda kernel: True),  # it asks the kernel that is now behind a stopwatch
     ):
         yield
 
