@@ -1,6 +1,6 @@
 """What each part of a fit is worth: the accurate recipe and the committee with one part left out or put in at a time.
 
-    python benchmarks/ablation.py [--parts "whole,never ridge"] [--sets Yacht,NO2] [--partitions 1,2] [--jobs 2]
+    python benchmarks/ablation.py [--parts "whole,never ridge"] [--sets Yacht,NO2] [--partitions 1,2] [--show]
 
 Test errors are on the paper's datasets and partitions, as in `accuracy.py`, and all parts of a trial have one seed.
 Fits what the store does not have yet, then prints the tables; Ctrl-C, and call again to go on. A part without a
@@ -151,8 +151,7 @@ def run(store: Store, parts: list[str], datasets: list[str], partitions: list[in
     """Run the trials that are not in the store."""
     store.claim_seed(BASE_SEED)
     methods = list(dict.fromkeys([DIVISOR, *(PARTS[name].whole for name in parts), *parts]))
-    finished = store.finished()
-    trials = make_trials(methods, datasets, partitions)
+    trials, finished = make_trials(methods, datasets, partitions), store.finished()
     pending = [trial for trial in trials if trial not in finished]
     print(f"{len(trials)} trials, {len(trials) - len(pending)} are there.", flush=True)
     with ProgressLine(len(pending)) as progress:
@@ -169,6 +168,7 @@ class Comparison:
 
     n_sets: int
     average: float
+    average_of_whole: float
     ratio: float
     doubt: float
     n_wins: int
@@ -194,6 +194,7 @@ def compare(ratios: "pd.DataFrame", part: str, sets: Iterable[str]) -> Compariso
     return Comparison(
         n_sets=len(logs),
         average=means["ratio", part],
+        average_of_whole=means["ratio", whole],
         ratio=ratio,
         doubt=ratio * logs.std(ddof=1) / len(logs) ** 0.5,
         n_wins=int((logs < 0).sum()),
@@ -206,7 +207,7 @@ def compare(ratios: "pd.DataFrame", part: str, sets: Iterable[str]) -> Compariso
 def show(ratios: "pd.DataFrame", parts: list[str]) -> None:
     """Print a table for the selection half of the sets, and one for the other half."""
     halves = {"selection half": SELECTION, "other half": set(list_datasets()) - set(SELECTION)}
-    columns = ["recipe", "sets", "over ridge's", "over the whole's", "won-lost", "fit, s", "time ratio"]
+    columns = ["recipe", "sets", "over ridge's", "whole's", "over the whole's", "won-lost", "fit, s", "time ratio"]
     for title, sets in halves.items():
         found = {name: compare(ratios, name, sets) for name in parts}
         print(f"\n{title}")
@@ -215,8 +216,10 @@ def show(ratios: "pd.DataFrame", parts: list[str]) -> None:
 
 def describe(one: Comparison) -> list[str]:
     """Return the words of a line."""
-    ratio, record = f"{one.ratio:.4f} +- {one.doubt:.4f}", f"{one.n_wins}-{one.n_losses}"
-    return [str(one.n_sets), f"{one.average:.4f}", ratio, record, f"{one.seconds:.2f}", f"{one.seconds_ratio:.2f}"]
+    averages = f"{one.average:.3f}", f"{one.average_of_whole:.3f}"
+    ratio = f"{one.ratio:.3f} +- {one.doubt:.3f}" if one.n_sets > 1 else f"{one.ratio:.3f}"
+    record = f"{one.n_wins}-{one.n_losses}"
+    return [str(one.n_sets), *averages, ratio, record, f"{one.seconds:.2f}", f"{one.seconds_ratio:.2f}"]
 
 
 def main() -> None:
@@ -227,13 +230,15 @@ def main() -> None:
     parser.add_argument("--partitions", default="1,2,3,4", help="of 1 to 8, with commas between")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--store", type=Path, default=DOCS / "results" / "ablation", help="where the outcomes live")
+    parser.add_argument("--show", action="store_true", help="fit nothing, print what is there")
     arguments = parser.parse_args()
     parts = choose(arguments.parts, PARTS, "part")
     sets = choose(arguments.sets, list_datasets(), "dataset")
     partitions = [int(word) for word in choose(arguments.partitions, map(str, range(1, N_REPEATS + 1)), "partition")]
     store = Store(arguments.store, Outcome)
     try:
-        run(store, parts, sets, partitions, arguments.jobs)
+        if not arguments.show:
+            run(store, parts, sets, partitions, arguments.jobs)
     except KeyboardInterrupt:
         raise SystemExit("stopped; call again to go on") from None
     ratios = load_ratios(store.results())
