@@ -1,7 +1,8 @@
 """A default fit where features are many: test RMSE over ridge regression's (alpha 0.05), rules and processor seconds.
 
 Invented targets of 5 features among 200 and 2,000 (Friedman's first function and a linear one, noise of deviation 1),
-and Tecator's 100 raw absorbances. ``TAKAGI_DATA`` names the folder of the datasets. A quick run takes one seed.
+and Tecator's 100 raw absorbances. ``TAKAGI_DATA`` names the folder of the datasets. A quick run takes one seed. The
+option ``--part "never ridge"`` leaves that part of the recipe out, and so with the others of `ablation.py`.
 """
 
 from _measure import parse_arguments, print_table  # first: it limits the threads
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from takagi import TSKRegressor
+from ablation import PARTS, WHOLE
 from takagi._typing import FloatArray, IntArray
 from takagi.datasets import find_dataset
 from takagi.datasets._parse import read_source
@@ -25,6 +26,7 @@ from takagi.experiments._run import draw_partition_of
 SIZES = ((500, 200), (2_000, 200), (500, 2_000))
 N_TEST = 1_000
 N_ABSORBANCES = 100
+SINGLE = [name for name, part in PARTS.items() if part.whole == WHOLE]
 
 
 class Problem(NamedTuple):
@@ -66,13 +68,13 @@ def list_problems(seed: int) -> Iterator[Problem]:
         yield from (invent(n_rows, n_features, is_linear, seed) for is_linear in (False, True))
 
 
-def measure(problem: Problem, seed: int) -> tuple[float, int, float]:
+def measure(problem: Problem, seed: int, part: str = WHOLE) -> tuple[float, int, float]:
     """Return the error over ridge's, the number of rules and the seconds of the fit."""
     _, X, y, train, test = problem
     start = time.process_time()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), PARTS[part].applied():
         warnings.simplefilter("ignore")
-        model = TSKRegressor(random_state=seed).fit(X[train], y[train])
+        model = PARTS[part].make_model(seed).fit(X[train], y[train])
     seconds = time.process_time() - start
     ridge = paper_algorithm("RR").fit(X[train], y[train])
     errors = [np.sqrt(np.mean((one.predict(X[test]) - y[test]) ** 2)) for one in (model, ridge)]
@@ -80,12 +82,12 @@ def measure(problem: Problem, seed: int) -> tuple[float, int, float]:
 
 
 def main() -> None:
-    arguments = parse_arguments(__doc__, n_repeats=3)
+    arguments = parse_arguments(__doc__, n_repeats=3, part={"default": WHOLE, "choices": SINGLE})
     n_seeds = 1 if arguments.quick else arguments.repeats
     measure(invent(100, 5, False, 0), 0)  # compiles
     rows = []
     for problems in zip(*(list_problems(seed) for seed in range(n_seeds)), strict=True):
-        found = [measure(problem, seed) for seed, problem in enumerate(problems)]
+        found = [measure(problem, seed, arguments.part) for seed, problem in enumerate(problems)]
         ratios = ", ".join(f"{ratio:.3f}" for ratio, _, _ in found)
         rules = "/".join(dict.fromkeys(str(n_rules) for _, n_rules, _ in found))
         seconds = np.mean([seconds for _, _, seconds in found])
