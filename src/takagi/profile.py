@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from takagi.rulebase import RuleBase
 
 LEVELS = np.linspace(0.0, 1.0, 21)
-_MAX_ROWS = 10_000
+MAX_ROWS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ def measure_profile(
     """
     X, y = (np.asarray(part, dtype=float) for part in rows)
     weight = np.ones(len(X)) if weight is None else np.asarray(weight, dtype=float)
-    sample = spread_rows(len(X), _MAX_ROWS)
+    sample = spread_rows(len(X), MAX_ROWS)
     X_sample, weight = X[sample], weight[sample]
     return Profile(
         n_rows=len(X),

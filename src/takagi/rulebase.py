@@ -12,7 +12,6 @@ from scipy.special import expit, softmax
 
 from takagi import kernels
 from takagi._messages import unknown_name
-from takagi._threads import run_blocks
 from takagi._typing import ArrayLike, FloatArray, IntArray
 from takagi._wording import describe_rules
 from takagi.kernels import PARAMETERS, count_blocks
@@ -180,7 +179,7 @@ class RuleBase:
             if link != "identity":
                 prediction[here] = expit(prediction[here]) if link == "logit" else softmax(prediction[here], axis=1)
 
-        run_blocks(fill, range(0, len(rows), n_rows), n_threads)
+        kernels.run_blocks(fill, range(0, len(rows), n_rows), n_threads)
         return prediction, share
 
     def check_rows(self, X: ArrayLike) -> FloatArray:

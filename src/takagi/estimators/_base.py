@@ -1,9 +1,11 @@
 """What every estimator of rules shares: parameters, fitted attributes, and training block by block."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
+from functools import cache, wraps
 from numbers import Integral, Real
-from typing import Any
+from threading import Lock
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -11,9 +13,9 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import ThreadpoolController
 
 from takagi._compat import HasMethods, Interval, StrOptions, fit_context
-from takagi._threads import with_one_blas_thread
 from takagi._typing import FloatArray, Table
 from takagi._validation import TrainingData, validate_rows, validate_training
 from takagi.fitting import Fitted, Rows, Watch, make_plan
@@ -24,8 +26,75 @@ from takagi.streaming import ASSUMED_ROWS, Passes, Stream, fit_passes
 from takagi.tables import DatasetError
 from takagi.training import Bounds, Callback, FeasibleSet
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 _AUTO = StrOptions({"auto"})
 _USED = ("keep_prob", "batch_size", "l2", "smoothness")  # attributes that tell what was used
+
+
+# -- one thread of linear algebra while rules are fitted, since many fits may run side by side ---------------------------
+
+
+class _OneThread:
+    """A limit that the first to enter sets and the last to leave lifts, in whatever threads they are.
+
+    Where someone else has set a limit, that one stays.
+    """
+
+    def __init__(self) -> None:
+        self.lock, self.n_inside = Lock(), 0
+        self.before: list[tuple[Any, int]] = []
+
+    def __enter__(self) -> None:
+        with self.lock:
+            self.n_inside += 1
+            if self.n_inside == 1:
+                libraries = [(library, library.num_threads) for library in _list_libraries()]
+                for library, _ in libraries:
+                    library.set_num_threads(1)
+                self.before = [(library, n_threads) for library, n_threads in libraries if library.num_threads == 1]
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.n_inside -= 1
+            if not self.n_inside:
+                for library, n_threads in self.before:
+                    _release(library)  # else only the thread that set the limit could lift it
+                    library.set_num_threads(n_threads)
+                    _release(library)
+
+
+def _release(library: Any) -> None:
+    """Let any thread set the number of threads; older versions of threadpoolctl know no such restriction."""
+    if hasattr(library, "clear_controlling_thread"):
+        library.clear_controlling_thread(force=True)
+
+
+@cache
+def _list_libraries() -> list[Any]:
+    """Return the libraries of linear algebra; looking through all that is loaded takes a while."""
+    return ThreadpoolController().select(user_api="blas").lib_controllers
+
+
+_ONE_THREAD = _OneThread()
+
+
+def with_one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:
+    """Return a function during which matrix products run in the thread that asks for them.
+
+    The products of a fit are small. Fits that run in threads of their own would otherwise get in each other's way.
+    """
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        with _ONE_THREAD:
+            return function(*args, **kwargs)
+
+    return call
+
+
+# -- the estimator ------------------------------------------------------------------------------------------------------
 
 
 class BaseTSK(BaseEstimator):
@@ -48,7 +117,7 @@ class BaseTSK(BaseEstimator):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "schedule": [str],
         "averaging": [Interval(Real, 0, 1, closed="left")],
-        "n_teachers": [Interval(Integral, 0, None, closed="left")],
+        "n_teachers": [_AUTO, Interval(Integral, 0, None, closed="left")],
         "standardize": ["boolean", str],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "warm_start": ["boolean"],
@@ -77,7 +146,7 @@ class BaseTSK(BaseEstimator):
         max_iter: int = 5000,
         schedule: str = "cosine",
         averaging: float = 0.98,
-        n_teachers: int = 0,
+        n_teachers: int | str = "auto",
         standardize: bool | str = True,
         validation_fraction: float = 0.15,
         warm_start: bool = False,

@@ -14,11 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from takagi._compat import HasMethods, Interval, fit_context, validate_parameters
 from takagi._dask import map_rows
 from takagi._messages import warn_user
-from takagi._threads import with_one_blas_thread
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import TrainingData, is_dask, validate_rows, validate_training
 from takagi._wording import name_outputs
-from takagi.estimators._base import count_threads, make_rng
+from takagi.estimators._base import count_threads, make_rng, with_one_blas_thread
 from takagi.estimators._memory import Memory, choose_rows, learn_memory
 from takagi.estimators._regressor import TSKRegressor
 from takagi.fitting import (

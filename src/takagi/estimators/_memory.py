@@ -19,7 +19,6 @@ from scipy.optimize import minimize
 from sklearn.utils.parallel import Parallel, delayed
 
 from takagi import kernels
-from takagi._threads import run_blocks
 from takagi._typing import FloatArray, IntArray
 from takagi.fitting import Rows, measure_columns, measure_size
 
@@ -83,7 +82,7 @@ class Memory:
                 corrections[here, k] += 0.5 * blended
                 numbers[here, k] += 0.5 * fired
 
-        run_blocks(fill, range(0, len(X), _BLOCK_ROWS), n_threads)
+        kernels.run_blocks(fill, range(0, len(X), _BLOCK_ROWS), n_threads)
         return corrections, numbers
 
     def __getstate__(self) -> dict[str, FloatArray]:

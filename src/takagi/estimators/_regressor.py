@@ -7,11 +7,10 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from takagi._compat import fit_context
 from takagi._dask import map_rows
-from takagi._threads import with_one_blas_thread
 from takagi._typing import FloatArray, Table
 from takagi._validation import is_dask, validate_held_out, validate_rows, validate_training
 from takagi._wording import name_outputs
-from takagi.estimators._base import BaseTSK, check_start, count_threads, make_rng
+from takagi.estimators._base import BaseTSK, check_start, count_threads, make_rng, with_one_blas_thread
 from takagi.estimators._collections import open_collections
 from takagi.fitting import Rows, Watch, fit_rules, make_plan, merge_equal_rows
 from takagi.training import Callback
@@ -68,9 +67,9 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseTSK):
         Whether the learning rate falls to zero along half a cosine.
     averaging : float, default=0.98
         Decay of a running mean of the parameters, which is then what is validated and kept; 0 for none.
-    n_teachers : int, default=0
-        Fits whose mean prediction is taught to one rule base (distillation), in the accurate recipe; 4 is a good number
-        below 2,000 rows, and takes more than twice as long. 0 or 1 for none.
+    n_teachers : int or "auto", default="auto"
+        Fits whose mean prediction is taught to one rule base (distillation), unless rows are held out; 0 or 1 for none.
+        "auto" is 4 in the accurate recipe below 1,000 rows and up to 24 features, which takes twice as long, else 0.
     standardize : bool or "inputs", default=True
         Train on inputs and target of zero mean and unit variance ("inputs": the target is centered only, as in the
         paper; False: the inputs are taken as they are). The fitted rules are in the data's units in any case.

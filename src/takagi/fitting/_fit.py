@@ -12,7 +12,7 @@ from takagi.fitting._plan import Plan
 from takagi.fitting._rows import Rows, split_rows, stack_rows
 from takagi.fitting._teachers import expect_lessons, teach
 from takagi.fitting._training import Stage, Trained, Watch, train_rules
-from takagi.profile import measure_profile
+from takagi.profile import MAX_ROWS, measure_profile, spread_rows
 from takagi.rulebase import RuleBase
 from takagi.training import TrainConfig
 
@@ -144,6 +144,7 @@ def add_profile(rules: RuleBase, rows: Rows, given: Rows) -> RuleBase:
     profile = measure_profile((given.X, given.y), rules.firing_share, given.weight)
     share = profile.share
     if given is not rows:
-        share = measure_profile((rows.X, rows.y), rules.firing_share, rows.weight).share
+        sample = spread_rows(len(rows.X), MAX_ROWS)
+        share = np.average(rules.firing_share(rows.X[sample]), axis=0, weights=rows.weight[sample])
     order = np.argsort(-share, kind="stable")
     return replace(rules.take(order), profile=replace(profile, share=share[order]))

@@ -19,6 +19,7 @@ _FEWEST_RULES, _MOST_RULES = 8, 128
 _ROWS_FOR_MOST = 1_000  # more than these
 _MOST_SETS = 3_200  # rules times features
 _MANY_ROWS = 2_000  # from which on batches are larger
+_FEW_ROWS = 1_000  # below which chance matters enough for teachers
 _L2_PER_NOISE = 3.0
 _LEAST_NOISE = 1e-8
 
@@ -109,7 +110,7 @@ def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int, loss: str
     """Return what the parameters of an estimator mean for so many rows and features, and for its loss."""
     recipe = _check("recipe", params["recipe"], ("auto", *RECIPES))
     recipe = "accurate" if recipe == "auto" else recipe
-    defaults = _DEFAULTS[recipe]
+    defaults, few = _DEFAULTS[recipe], n_rows < _FEW_ROWS and n_features <= MANY_FEATURES
     batch_size = 256 if recipe == "accurate" and n_rows >= _MANY_ROWS else 64
     n_rules = _read(params["n_rules"], count_rules(n_rows, n_features))
     return Plan(
@@ -132,13 +133,13 @@ def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int, loss: str
         bounds=params["bounds"],
         holds_out=recipe == "droprule" or params["n_iter_no_change"] is not None,
         validation_fraction=params["validation_fraction"],
-        n_teachers=params["n_teachers"] if recipe == "accurate" else 0,
+        n_teachers=_read(params["n_teachers"], defaults["n_teachers"] if few else 0),
     )
 
 
 _DEFAULTS: dict[str, dict[str, Any]] = {
-    "accurate": {"keep_prob": 1.0, "l2": None, "smoothness": None},
-    "droprule": {"keep_prob": 0.8, "l2": 0.05, "smoothness": 0.0},
+    "accurate": {"keep_prob": 1.0, "l2": None, "smoothness": None, "n_teachers": 4},
+    "droprule": {"keep_prob": 0.8, "l2": 0.05, "smoothness": 0.0, "n_teachers": 0},
 }
 _AS_GIVEN = ("learning_rate", "powerball", "max_iter", "schedule", "averaging", "n_iter_no_change")
 

@@ -1,5 +1,6 @@
 """Arrays and sizes that Python hands to compiled code; plain Python, so that nothing here needs numba."""
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -197,3 +198,13 @@ def is_compiled(entry):
     folder = entry.stats.cache_path
     module = entry.__module__.rpartition(".")[2]
     return folder is not None and any(Path(folder).glob(f"{module}.{entry.__name__}-*.nbi"))
+
+
+def run_blocks(work, starts, n_threads):
+    """Do the work of each block of rows, given where it starts, in so many threads; compiled code runs side by side."""
+    if n_threads == 1 or len(starts) <= 1:
+        for start in starts:
+            work(start)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        list(pool.map(work, starts))

@@ -6,8 +6,7 @@ heeds Ctrl-C.
 """
 
 from takagi.training._bounds import Bounds, FeasibleSet
-from takagi.training._config import SCHEDULES, TrainConfig
-from takagi.training._loss import LOSSES, LogLoss, Loss, SquaredError
+from takagi.training._config import LOSSES, SCHEDULES, LogLoss, Loss, SquaredError, TrainConfig
 from takagi.training._run import Callback, Progress, Run, TrainResult, begin_state, find_width_floor
 from takagi.training._train import announce_compilation, draw_keep, train
 

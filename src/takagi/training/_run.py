@@ -12,8 +12,7 @@ from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.kernels import to_lanes
 from takagi.rulebase import RuleBase, pack, unpack
 from takagi.training._bounds import Bounds, FeasibleSet, project
-from takagi.training._config import TrainConfig
-from takagi.training._loss import LOSSES, check_probabilities
+from takagi.training._config import LOSSES, TrainConfig, check_probabilities
 
 
 @dataclass(frozen=True)
