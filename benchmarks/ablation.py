@@ -91,7 +91,8 @@ class Part:
     def make_model(self, seed: int, max_iter: int = MAX_ITER) -> TSKRegressor | TSKCommittee:
         """Return the estimator."""
         if self.whole == WHOLE:
-            return TSKRegressor(max_iter=max_iter, random_state=seed, **self.params)
+            params = {"n_teachers": 0} | self.params  # put in as a part of their own
+            return TSKRegressor(max_iter=max_iter, random_state=seed, **params)
         return TSKCommittee(estimator=TSKRegressor(max_iter=max_iter), random_state=seed, **self.params)
 
     @contextmanager

@@ -132,7 +132,7 @@ def draw(imports):
             draw_arrow(ax, places[name], places[other])
     for name, place in places.items():
         draw_box(ax, place, WIDTH, BOXES[name][1], name, BOXES[name][2])
-    modules = "messages, text, types, files, threads, checks of rows; nearly all packages import some of them"
+    modules = "messages, text, types, files, checks of rows; nearly all packages import some of them"
     draw_box(ax, (3 * COLUMN, -LAYER), 6 * COLUMN + WIDTH, "#eeeeee", "small private modules", modules)
     for i, (meaning, color) in enumerate(COLORS.items()):
         y = top * LAYER + 0.2 - 0.34 * i

@@ -33,7 +33,7 @@ _AUTO = StrOptions({"auto"})
 _USED = ("keep_prob", "batch_size", "l2", "smoothness")  # attributes that tell what was used
 
 
-# -- one thread of linear algebra while rules are fitted, since many fits may run side by side ---------------------------
+# -- one thread of linear algebra while rules are fitted, since many fits may run side by side ------------------------
 
 
 class _OneThread:
@@ -94,7 +94,7 @@ def with_one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-# -- the estimator ------------------------------------------------------------------------------------------------------
+# -- the estimator -----------------------------------------------------------------------------------------------------
 
 
 class BaseTSK(BaseEstimator):

@@ -7,7 +7,7 @@ cache, and four rows are taken together, so each parameter is loaded once for fo
 which need no gradient, lay eight rows side by side instead (`lay_rows`): then nothing is ever summed across lanes.
 
 All parameters of a rule base are one flat vector `theta` (centers, widths, consequents, projections: `sections`), and
-so are their gradients and the optimiser's moments; an update is one loop over them. Parameters that are tied (the
+so are their gradients and the optimizer's moments; an update is one loop over them. Parameters that are tied (the
 shared sets of a grid partition, a shared projection) are stored once per use; they start equal and get the same summed
 gradient, hence stay equal.
 

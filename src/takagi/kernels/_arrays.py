@@ -94,7 +94,7 @@ class Work(NamedTuple):
     inputs_c: np.ndarray  # (r, n_inputs of the consequents)
     distance: np.ndarray  # (r, l) squared distance to each rule in widths
     output: np.ndarray  # (n_outputs, r, l) consequents
-    share: np.ndarray  # (r, l) normalised firing levels
+    share: np.ndarray  # (r, l) normalized firing levels
     pull: np.ndarray  # (r, l) derivative of the loss by the log of a firing level
     value: np.ndarray  # (r, n_outputs) prediction, before the link
     error: np.ndarray  # (r, n_outputs) weighted error

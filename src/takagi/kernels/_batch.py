@@ -89,7 +89,7 @@ def apply_consequents(inputs, n_rows, weights, output, n_inputs, n_blocks):
 
 @inner
 def share_rows(distance, kept, share, n_rows, n_blocks):
-    """Turn squared distances into shares of the kept rules, exp(-z/2) normalised.
+    """Turn squared distances into shares of the kept rules, exp(-z/2) normalized.
 
     The nearest kept rule is subtracted first, so that at least one term is 1. No kept rule
     has less than exp(-650) of it, which no sum notices, and distances that overflow count as 1e300, which leaves equal
@@ -289,7 +289,7 @@ def backward(theta, shape, work, n_rows, grad, l2, smoothness, tied_sets, tied_p
     for q in range(shape.n_outputs):
         differentiate_consequents(shape, work, n_rows, q, grad[start_w + q * size : start_w + (q + 1) * size])
     for i in range(0, start_a - start_w, LANES):
-        if i % ((n_inputs_c + 1) * LANES) != 0:  # the bias is not penalised
+        if i % ((n_inputs_c + 1) * LANES) != 0:  # the bias is not penalized
             store(grad, start_w + i, load(grad, start_w + i) + load(theta, start_w + i) * l2)
     if shape.n_projected_a > 0:
         differentiate_projection_a(shape, work, n_rows, grad[start_a:start_p])

@@ -8,7 +8,7 @@ from takagi.kernels._compile import entry_point
 
 @njit(inline="always")
 def mix_bits(word):
-    """Scramble 64 bits (the finaliser of SplitMix64)."""
+    """Scramble 64 bits (the finalizer of SplitMix64)."""
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return word ^ (word >> np.uint64(31))

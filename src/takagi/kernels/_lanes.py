@@ -1,6 +1,6 @@
 """Eight doubles as one value in compiled code.
 
-`load` eight neighbours of an array, compute with ``+ - * /`` and the functions below, and `store` them; a double beside
+`load` eight neighbors of an array, compute with ``+ - * /`` and the functions below, and `store` them; a double beside
 a vector stands for itself in every lane. LLVM turns a vector into whatever registers the machine has: one of 512 bits,
 two of 256 or four of 128. Loops written this way do not depend on what LLVM's loop vectoriser makes of them.
 """

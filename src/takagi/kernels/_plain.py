@@ -25,7 +25,7 @@ def predict_rows(theta, shape, columns, X, prediction, share):
 
 
 def _share_rows(parts, X):
-    """Return normalised firing levels; the limits are those of `share_rows` in the compiled code."""
+    """Return normalized firing levels; the limits are those of `share_rows` in the compiled code."""
     inputs = _augment(X, parts.get("antecedent_projection"))
     distance = np.empty((len(X), len(parts["centers"])))
     with np.errstate(over="ignore"):  # what overflows is far away

@@ -28,7 +28,7 @@ def apply_powerball(grad, exponent):
 
 @inner
 def update_parameters(state, limits, t, rate, settings):
-    """Make step t (from 1) of the optimiser on all parameters, and move those beyond a bound to it.
+    """Make step t (from 1) of the optimizer on all parameters, and move those beyond a bound to it.
 
     The equations are in `takagi.optimizers`. What is not a number stays so, and ends training.
     """

@@ -50,7 +50,7 @@ class Learner:
     # -- between blocks ------------------------------------------------------------------------------------------------
 
     def enter(self, units: Units, is_constant: BoolArray, config: TrainConfig) -> "Learner":
-        """Return the same rules in new units; the moments of the optimiser are carried over as they are.
+        """Return the same rules in new units; the moments of the optimizer are carried over as they are.
 
         A feature that only begins to vary had no unit so far: its sets are as wide in the new one as they were.
         """

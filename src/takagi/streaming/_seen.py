@@ -167,7 +167,7 @@ def hash_rows(rows: Rows, seed: int) -> np.ndarray:
 
 
 def _mix(words: np.ndarray) -> np.ndarray:
-    """Scramble 64 bits: the finaliser of SplitMix64 after a step of its counter."""
+    """Scramble 64 bits: the finalizer of SplitMix64 after a step of its counter."""
     words = words + np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

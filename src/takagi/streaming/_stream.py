@@ -147,7 +147,7 @@ class Stream:
     def _configure(self, seen: Seen, plan: Plan, horizon: Horizon) -> TrainConfig:
         """Return settings of training; penalties that are open follow from the validation error so far.
 
-        Rows that come for the first time cannot be learned by heart, so only as much as rows have come again counts.
+        Rows that come for the first time cannot be overfitted, so penalties count as far as rows have come again.
         """
         assert self.learner is not None
         units = seen.units(plan.scales_inputs, plan.scales_target)

@@ -1,4 +1,4 @@
-"""Tables as they are: a data frame with text, categories, booleans, numbers and holes becomes a matrix of numbers."""
+"""Tables as they are: a data frame with text, categories, booleans, numbers and missing values becomes a matrix."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -357,7 +357,9 @@ def _choose_levels(counts: dict[str, int], max_levels: int, min_frequency: int) 
 def _check_table(X: Table, min_rows: int) -> Table:
     """Return a frame as it is, anything else as an array of two dimensions."""
     if is_dask(X):
-        raise TypeError("X is a Dask collection; takagi.fit_dataset(frame, target) fits one, text and holes included.")
+        raise TypeError(
+            "X is a Dask collection; takagi.fit_dataset(frame, target) fits one, text and missing values included."
+        )
     if hasattr(X, "collect"):
         raise TypeError("X is a lazy frame; call .collect() on it first.")
     if not _is_frame(X):

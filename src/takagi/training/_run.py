@@ -230,10 +230,11 @@ class Run:
         state, t, rate = self.state, self.n_iter + 1, self.config.learning_rate
         if self.config.schedule == "cosine":
             rate *= 0.5 * (1.0 + math.cos(math.pi * (t - 1) / self.config.max_iter))
-        state.mean[:] = optimizer.phi(state.grad, state.mean, t)
-        state.spread[:] = optimizer.psi(state.grad, state.mean, state.spread, t)
-        step = optimizer.omega(rate, state.spread, t) * state.mean
-        state.theta[:] = np.clip(state.theta - step, *self.limits)
+        with np.errstate(over="ignore", invalid="ignore"):  # training that diverges is told as such
+            state.mean[:] = optimizer.phi(state.grad, state.mean, t)
+            state.spread[:] = optimizer.psi(state.grad, state.mean, state.spread, t)
+            step = optimizer.omega(rate, state.spread, t) * state.mean
+            state.theta[:] = np.clip(state.theta - step, *self.limits)
 
     @property
     def n_iter(self) -> int:

@@ -34,7 +34,7 @@ def train(
     bounds: Bounds | FeasibleSet | None = None,
     keep_interrupted: bool = True,
 ) -> TrainResult:
-    """Train a rule base by mini-batch gradient descent with L2, DropRule and the configured optimiser.
+    """Train a rule base by mini-batch gradient descent with L2, DropRule and the configured optimizer.
 
     Randomness comes from `rng`, or, to replay a recorded run, from `batches` and `keep`.
 
