@@ -67,6 +67,15 @@ def test_heavy_packages_stay_in_their_place(path):
     assert not packages & {"polars", "torch"}
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_packages_take_from_each_other_what_is_public(path):
+    own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("takagi."):
+            _, package, *rest = node.module.split(".")
+            assert package == own or not any(part.startswith("_") for part in rest), f"{own} imports {node.module}"
+
+
 def test_core_imports_no_optional_package():
     code = "import sys, takagi, takagi.experiments; print(*(name.split('.')[0] for name in sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

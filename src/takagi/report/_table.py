@@ -7,8 +7,7 @@ import numpy as np
 from takagi._model import OpenModel
 from takagi._typing import BoolArray, FloatArray, IntArray, Table
 from takagi.profile import spread_rows
-from takagi.tables import Column
-from takagi.tables._cells import read_cells
+from takagi.tables import Column, read_cells
 
 _N_BINS = 24
 _MOST_CELLS = 10_000  # that the rows in the page may have

@@ -5,18 +5,36 @@ from files through pyarrow or from Dask collections: it gives a uniform sample o
 """
 
 from takagi.tables._arrow import ArrowSource
+from takagi.tables._cells import Cells, as_numbers, as_words, find_kind, parse_number, read_cells
 from takagi.tables._dask import DaskSource
+from takagi.tables._dialect import LARGE_BYTES
 from takagi.tables._encoder import MISSING, Column, TableEncoder
 from takagi.tables._errors import DatasetError, HeaderWarning, RequestError, SheetWarning
-from takagi.tables._files import NamedTable, OpenTable, TableLayout, find_columns, locate_file, open_table
-from takagi.tables._open import open_rows
+from takagi.tables._files import (
+    PARQUET_SUFFIXES,
+    TEXT_SUFFIXES,
+    NamedTable,
+    OpenTable,
+    TableLayout,
+    find_columns,
+    find_files,
+    is_pattern,
+    locate_file,
+    open_table,
+)
+from takagi.tables._open import open_dataset, open_rows
+from takagi.tables._schema import TextParts
 from takagi.tables._shuffle import shuffle_rows
 from takagi.tables._source import Block, Roles, RowSample, RowSource
 
 __all__ = [
+    "LARGE_BYTES",
     "MISSING",
+    "PARQUET_SUFFIXES",
+    "TEXT_SUFFIXES",
     "ArrowSource",
     "Block",
+    "Cells",
     "Column",
     "DaskSource",
     "DatasetError",
@@ -30,9 +48,18 @@ __all__ = [
     "SheetWarning",
     "TableEncoder",
     "TableLayout",
+    "TextParts",
+    "as_numbers",
+    "as_words",
     "find_columns",
+    "find_files",
+    "find_kind",
+    "is_pattern",
     "locate_file",
+    "open_dataset",
     "open_rows",
     "open_table",
+    "parse_number",
+    "read_cells",
     "shuffle_rows",
 ]

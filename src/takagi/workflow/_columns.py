@@ -9,8 +9,17 @@ import numpy as np
 
 from takagi._text import quote, write_number
 from takagi._typing import BoolArray, FloatArray
-from takagi.tables import MISSING, Column, TableEncoder
-from takagi.tables._cells import Cells, as_numbers, as_words, find_kind, parse_number, read_cells
+from takagi.tables import (
+    MISSING,
+    Cells,
+    Column,
+    TableEncoder,
+    as_numbers,
+    as_words,
+    find_kind,
+    parse_number,
+    read_cells,
+)
 
 LEFT_OUT = "left out"
 _LONGEST_LIST = 40

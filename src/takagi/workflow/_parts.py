@@ -11,11 +11,19 @@ from takagi._messages import need_extra
 from takagi._text import count
 from takagi._typing import IntArray
 from takagi.estimators import SAMPLE_ROWS, copy_model, fit_source, limit_rows
-from takagi.tables import ArrowSource, RequestError, RowSample, TableLayout
-from takagi.tables._dialect import LARGE_BYTES
-from takagi.tables._files import PARQUET_SUFFIXES, TEXT_SUFFIXES, find_files, is_pattern
-from takagi.tables._open import open_dataset
-from takagi.tables._schema import TextParts
+from takagi.tables import (
+    LARGE_BYTES,
+    PARQUET_SUFFIXES,
+    TEXT_SUFFIXES,
+    ArrowSource,
+    RequestError,
+    RowSample,
+    TableLayout,
+    TextParts,
+    find_files,
+    is_pattern,
+    open_dataset,
+)
 from takagi.training import Progress
 from takagi.workflow._events import Event, Tell, ignore
 from takagi.workflow._settings import ModelSettings, make_regressor
