@@ -165,7 +165,7 @@ def test_the_callback_is_told_of_pilots_and_knows_all_iterations_from_the_start(
 
 
 def test_patience_ends_training(cars):
-    regressor = TSKRegressor(n_rules=4, max_iter=10**6, n_iter_no_change=200, random_state=0)
+    regressor = TSKRegressor(n_rules=4, recipe="droprule", max_iter=10**6, n_iter_no_change=200, random_state=0)
     model = fit_dataset(cars, "price", model=regressor, sample_rows=1000)
     assert model[-1].stopped_ == "no_change"
     assert model[-1].n_iter_ < 10**6

@@ -22,7 +22,7 @@ def test_probabilities_of_two_classes_are_fitted_by_the_same_stages():
     X, y = load_breast_cancer(return_X_y=True)
     X, y = X[:, :6], y.astype(float)
     fitted = fit(X[:400], y[:400], loss="log", max_iter=1000)
-    assert [stage.name for stage in fitted.stages] == ["pilots", "training"]
+    assert [stage.name for stage in fitted.stages] == ["pilots", "training", "teachers", "student"]
     assert fitted.rules.link == "logit"
     scaler = StandardScaler().fit(X[:400])
     logistic = LogisticRegression().fit(scaler.transform(X[:400]), y[:400])

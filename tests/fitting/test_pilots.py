@@ -65,14 +65,14 @@ def test_penalties_that_are_given_are_used():
     assert model.l2_ == 0.25
     assert model.smoothness_ > 0
     assert np.isnan(model.history_["val_loss"]).all()
-    given = TSKRegressor(max_iter=50, l2=0.25, smoothness=0.5, random_state=0).fit(*noisy(1.0))
+    given = TSKRegressor(max_iter=50, l2=0.25, smoothness=0.5, n_teachers=0, random_state=0).fit(*noisy(1.0))
     assert (given.l2_, given.smoothness_) == (0.25, 0.5)
     assert [stage.name for stage in given.stages_] == ["training"]
 
 
 def test_all_rows_train_to_the_end_unless_there_is_something_to_wait_for():
     X, y = noisy(1.0)
-    model = TSKRegressor(max_iter=200, random_state=0).fit(X, y)
+    model = TSKRegressor(max_iter=200, n_teachers=0, random_state=0).fit(X, y)
     assert model.rule_base_.profile.n_rows == 600
     assert model.best_iter_ == model.n_iter_ == 200
     patient = TSKRegressor(max_iter=2000, n_iter_no_change=50, random_state=0).fit(X, y)

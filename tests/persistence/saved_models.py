@@ -25,7 +25,7 @@ FRAME.loc[::7, "age"] = np.nan
 
 
 def small(**params):
-    return TSKRegressor(**{"n_rules": 2, "max_iter": 5, "random_state": 0} | params)
+    return TSKRegressor(**{"n_rules": 2, "max_iter": 5, "n_teachers": 0, "random_state": 0} | params)
 
 
 MODELS = {

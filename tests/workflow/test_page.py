@@ -21,7 +21,7 @@ def test_code_of_the_page_runs(code, tmp_path, monkeypatch, capsys):
     else:
         assert names["model"].predict(names["data"].X).shape == (198,)
         assert "ridge regression" in out
-        assert "Event(task='Training 4 rules on 198 rows', done=12500, total=12500, unit='iterations')" in out
+        assert "Event(task='Training 4 rules on 198 rows', done=30000, total=30000, unit='iterations')" in out
 
 
 def test_the_page_has_both_ways():

@@ -78,7 +78,7 @@ class _Pilots(NamedTuple):
     def fit(self, split: Split, penalties: Penalties, max_rules: int, *, keeps_best: bool) -> FloatArray:
         """Return the losses of a pilot on the held-out rows, which choose its iterate if it keeps the best."""
         training, judges = split
-        n_rules = min(self.plan.n_rules, max_rules, len(training.X))
+        n_rules = self.plan.n_rules if self.plan.has_fixed_rules else min(self.plan.n_rules, max_rules, len(training.X))
         plan = replace(self.plan, n_rules=n_rules, penalties=penalties)
         trained = train_rules(training, judges if keeps_best else None, plan, self.rng, self.watch)
         return measure_losses(trained.rules, split, LOSSES[plan.config.loss])

@@ -96,6 +96,11 @@ class Plan:
     n_teachers: int  # fits whose mean is taught to one; 0 for none
 
     @property
+    def has_fixed_rules(self) -> bool:
+        """Whether the initializer makes no other number of rules, as a grid does."""
+        return getattr(self.initializer, "has_fixed_rules", False)
+
+    @property
     def centers_target(self) -> bool:
         """Whether the mean of the target is taken away for training; probabilities of classes stay as they are."""
         return self.config.loss == "squared"

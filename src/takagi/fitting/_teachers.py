@@ -41,12 +41,14 @@ def teach(first: Trained, rows: Rows, plan: Plan, rng: np.random.Generator, watc
     weak = Penalties(_PENALTY_PART * first.config.l2, _PENALTY_PART * first.config.smoothness)
     lesson = replace(plan, config=config, penalties=weak)
     student = train_rules(_label(rows, teachers, rng), None, lesson, rng, watch, start=first.rules)
-    return first if watch.has_ended or student.is_worse_than_start else student
+    if watch.has_ended or student.is_worse_than_start:
+        return first
+    return replace(student, config=first.config)  # whose penalties are what was asked for
 
 
 def _choose_sizes(plan: Plan) -> list[int]:
     """Return the numbers of rules of the teachers: half of them have half of the rules."""
-    n_large = -(-plan.n_teachers // 2)
+    n_large = plan.n_teachers if plan.has_fixed_rules else -(-plan.n_teachers // 2)
     small = max(min(_FEWEST_RULES, plan.n_rules), plan.n_rules // 2)
     return [plan.n_rules] * n_large + [small] * (plan.n_teachers - n_large)
 
@@ -70,5 +72,7 @@ def _label(rows: Rows, teachers: list[Trained], rng: np.random.Generator) -> Row
     """Return the rows and points between them, with what the teachers say on average in place of the targets."""
     between = draw_between(rows, _N_BETWEEN, rng)
     X = np.vstack([rows.X, between])
-    labels = np.mean([teacher.rules.predict_raw(X) for teacher in teachers], axis=0)
+    labels = np.mean([teacher.rules.predict(X).reshape(len(X), -1) for teacher in teachers], axis=0)
+    is_constant = (rows.y == rows.y[0]).all(axis=0)
+    labels[:, is_constant] = rows.y[0, is_constant]  # but for rounding they are
     return Rows(X, labels, np.r_[rows.balance().weight, np.ones(len(between))])

@@ -1,6 +1,7 @@
 """Grid partition: shared sets, one rule for every combination of them."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -34,6 +35,7 @@ class GridInitializer:
     """
 
     n_sets: int = 2
+    has_fixed_rules: ClassVar[bool] = True  # no other number of them can be made
 
     def __post_init__(self) -> None:
         if self.n_sets < 1:
