@@ -8,7 +8,7 @@ from takagi.optimizers import OPTIMIZERS, SGDM, AdaBelief
 
 def test_names_stand_for_compiled_rules():
     assert {name: optimizer.rule for name, optimizer in OPTIMIZERS.items() if hasattr(optimizer, "rule")} == {
-        "sgdm": kernels.SGDM,
+        "sgdm": kernels.MOMENTUM,
         "adam": kernels.ADAM,
         "adabound": kernels.ADABOUND,
         "adabelief": kernels.ADABELIEF,

@@ -11,7 +11,7 @@ LANES = 8  # rules, or rows, side by side in a vector
 ROW_TILE = 4
 BLOCK_ROWS = 64
 PARAMETERS = ("centers", "widths", "consequents", "antecedent_projection", "consequent_projection")
-SGDM, ADAM, ADABOUND, ADABELIEF = 0, 1, 2, 3  # update rules
+MOMENTUM, ADAM, ADABOUND, ADABELIEF = 0, 1, 2, 3  # update rules
 OWN = -1  # an update rule in Python
 SQUARED, LOG = 0, 1  # losses
 GOES_ON, STALLED, DIVERGED = 0, 1, 2  # how a block of iterations ended
@@ -160,7 +160,7 @@ class Settings(NamedTuple):
     """What the training loop needs to know, as scalars."""
 
     loss: int  # SQUARED or LOG
-    rule: int  # SGDM, ADAM, ADABOUND or ADABELIEF
+    rule: int  # MOMENTUM, ADAM, ADABOUND or ADABELIEF
     beta1: float
     beta2: float
     epsilon: float

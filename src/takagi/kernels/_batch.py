@@ -9,8 +9,8 @@ from takagi.kernels._lanes import (
     fma,
     lanes_min,
     lanes_sum,
-    load,
     load_splat,
+    load_vector,
     splat,
     store,
     vector_exp,
@@ -56,7 +56,7 @@ def measure_distances(inputs, n_rows, inverse, offset, distance, n_inputs, n_blo
             a, b, c, d = i * n_inputs, (i + 1) * n_inputs, (i + 2) * n_inputs, (i + 3) * n_inputs
             za = zb = zc = zd = splat(0.0)
             for k in range(n_inputs):
-                s, t = load(inverse, start + k * LANES), load(offset, start + k * LANES)
+                s, t = load_vector(inverse, start + k * LANES), load_vector(offset, start + k * LANES)
                 da, db = fma(load_splat(inputs, a + k), s, t), fma(load_splat(inputs, b + k), s, t)
                 dc, dd = fma(load_splat(inputs, c + k), s, t), fma(load_splat(inputs, d + k), s, t)
                 za, zb, zc, zd = fma(da, da, za), fma(db, db, zb), fma(dc, dc, zc), fma(dd, dd, zd)
@@ -75,9 +75,9 @@ def apply_consequents(inputs, n_rows, weights, output, n_inputs, n_blocks):
         start = block * (n_inputs + 1) * LANES
         for i in range(0, n_rows, ROW_TILE):
             a, b, c, d = i * n_inputs, (i + 1) * n_inputs, (i + 2) * n_inputs, (i + 3) * n_inputs
-            ya = yb = yc = yd = load(weights, start)
+            ya = yb = yc = yd = load_vector(weights, start)
             for k in range(n_inputs):
-                w = load(weights, start + (k + 1) * LANES)
+                w = load_vector(weights, start + (k + 1) * LANES)
                 ya, yb = fma(load_splat(inputs, a + k), w, ya), fma(load_splat(inputs, b + k), w, yb)
                 yc, yd = fma(load_splat(inputs, c + k), w, yc), fma(load_splat(inputs, d + k), w, yd)
             at = i * stride + block * LANES
@@ -99,22 +99,22 @@ def share_rows(distance, kept, share, n_rows, n_blocks):
         start, end = i * n_blocks * LANES, (i + 1) * n_blocks * LANES
         nearest = splat(1e301)
         for v in range(start, end, LANES):
-            z = vector_min(load(distance, v), 1e300)
-            nearest = vector_min(nearest, fma(1.0 - load(kept, v), 1e301, z))
+            z = vector_min(load_vector(distance, v), 1e300)
+            nearest = vector_min(nearest, fma(1.0 - load_vector(kept, v), 1e301, z))
         lowest = lanes_min(nearest)
         for v in range(start, end, LANES):
-            exponent = vector_max((lowest - vector_min(load(distance, v), 1e300)) * 0.5, -650.0)
+            exponent = vector_max((lowest - vector_min(load_vector(distance, v), 1e300)) * 0.5, -650.0)
             store(share, v, vector_min(exponent, 0.0))
     for v in range(0, n_rows * n_blocks * LANES, LANES):  # a loop of its own, whose turns do not wait for each other
-        store(share, v, vector_exp(load(share, v)) * load(kept, v))
+        store(share, v, vector_exp(load_vector(share, v)) * load_vector(kept, v))
     for i in range(n_rows):
         start, end = i * n_blocks * LANES, (i + 1) * n_blocks * LANES
         total = splat(0.0)
         for v in range(start, end, LANES):
-            total = total + load(share, v)
+            total = total + load_vector(share, v)
         scale = 1.0 / lanes_sum(total)
         for v in range(start, end, LANES):
-            store(share, v, load(share, v) * scale)
+            store(share, v, load_vector(share, v) * scale)
 
 
 @inner
@@ -137,7 +137,7 @@ def forward(theta, shape, work, X, rows, kept):
         for i in range(n_rows):
             value = splat(0.0)
             for v in range(i * n_blocks * LANES, (i + 1) * n_blocks * LANES, LANES):
-                value = fma(load(work.share, v), load(output, v), value)
+                value = fma(load_vector(work.share, v), load_vector(output, v), value)
             work.value[i * n_outputs + q] = lanes_sum(value)
 
 
@@ -162,9 +162,9 @@ def measure_errors(shape, work, rows, y, weight, loss):
         for v in range(i * stride, (i + 1) * stride, LANES):
             pull = splat(0.0)
             for q in range(n_outputs):
-                departure = load(work.output, q * page + v) - work.value[i * n_outputs + q]
+                departure = load_vector(work.output, q * page + v) - work.value[i * n_outputs + q]
                 pull = fma(departure, work.error[i * n_outputs + q], pull)
-            store(work.pull, v, pull * load(work.share, v))
+            store(work.pull, v, pull * load_vector(work.share, v))
     clear(work.pull, n_rows * stride, fill_tile(n_rows) * stride)
     return lost, total if loss == LOG else total * n_outputs
 
@@ -180,19 +180,19 @@ def differentiate_sets(inputs, n_rows, inverse, offset, pull, grad_c, grad_s, n_
         for i in range(0, n_rows, ROW_TILE):
             a, b, c, d = i * n_inputs, (i + 1) * n_inputs, (i + 2) * n_inputs, (i + 3) * n_inputs
             at = i * stride + block * LANES
-            pa, pb = load(pull, at), load(pull, at + stride)
-            pc, pd = load(pull, at + 2 * stride), load(pull, at + 3 * stride)
+            pa, pb = load_vector(pull, at), load_vector(pull, at + stride)
+            pc, pd = load_vector(pull, at + 2 * stride), load_vector(pull, at + 3 * stride)
             for k in range(n_inputs):
                 here = start + k * LANES
-                s, t = load(inverse, here), load(offset, here)
+                s, t = load_vector(inverse, here), load_vector(offset, here)
                 da, db = fma(load_splat(inputs, a + k), s, t), fma(load_splat(inputs, b + k), s, t)
                 dc, dd = fma(load_splat(inputs, c + k), s, t), fma(load_splat(inputs, d + k), s, t)
                 ua, ub, uc, ud = pa * da, pb * db, pc * dc, pd * dd
-                store(grad_c, here, load(grad_c, here) + ((ua + ub) + (uc + ud)))
-                store(grad_s, here, fma(ud, dd, fma(uc, dc, fma(ub, db, fma(ua, da, load(grad_s, here))))))
+                store(grad_c, here, load_vector(grad_c, here) + ((ua + ub) + (uc + ud)))
+                store(grad_s, here, fma(ud, dd, fma(uc, dc, fma(ub, db, fma(ua, da, load_vector(grad_s, here))))))
         for at in range(start, start + n_inputs * LANES, LANES):
-            store(grad_c, at, load(grad_c, at) * load(inverse, at))
-            store(grad_s, at, load(grad_s, at) * load(inverse, at))
+            store(grad_c, at, load_vector(grad_c, at) * load_vector(inverse, at))
+            store(grad_s, at, load_vector(grad_s, at) * load_vector(inverse, at))
 
 
 @inner
@@ -205,12 +205,12 @@ def sum_outer(inputs, n_rows, rate, sums, n_inputs, n_blocks):
         for i in range(0, n_rows, ROW_TILE):
             a, b, c, d = i * n_inputs, (i + 1) * n_inputs, (i + 2) * n_inputs, (i + 3) * n_inputs
             at = i * stride + block * LANES
-            ga, gb = load(rate, at), load(rate, at + stride)
-            gc, gd = load(rate, at + 2 * stride), load(rate, at + 3 * stride)
-            store(sums, start, load(sums, start) + ((ga + gb) + (gc + gd)))
+            ga, gb = load_vector(rate, at), load_vector(rate, at + stride)
+            gc, gd = load_vector(rate, at + 2 * stride), load_vector(rate, at + 3 * stride)
+            store(sums, start, load_vector(sums, start) + ((ga + gb) + (gc + gd)))
             for k in range(n_inputs):
                 here = start + (k + 1) * LANES
-                g = fma(load_splat(inputs, b + k), gb, fma(load_splat(inputs, a + k), ga, load(sums, here)))
+                g = fma(load_splat(inputs, b + k), gb, fma(load_splat(inputs, a + k), ga, load_vector(sums, here)))
                 store(sums, here, fma(load_splat(inputs, d + k), gd, fma(load_splat(inputs, c + k), gc, g)))
 
 
@@ -220,7 +220,7 @@ def differentiate_consequents(shape, work, n_rows, q, grad):
     stride = shape.n_blocks * LANES
     for i in range(n_rows):
         for v in range(i * stride, (i + 1) * stride, LANES):
-            store(work.rate, v, load(work.share, v) * work.error[i * shape.n_outputs + q])
+            store(work.rate, v, load_vector(work.share, v) * work.error[i * shape.n_outputs + q])
     clear(work.rate, n_rows * stride, fill_tile(n_rows) * stride)
     n_inputs = shape.n_projected_c + shape.n_features
     sum_outer(consequent_inputs(shape, work), n_rows, work.rate, grad, n_inputs, shape.n_blocks)
@@ -237,8 +237,8 @@ def differentiate_projection_a(shape, work, n_rows, grad):
             slope = splat(0.0)
             for block in range(shape.n_blocks):
                 here = (block * n_inputs + j) * LANES
-                d = work.inputs_a[i * n_inputs + j] * load(work.inverse, here) + load(work.offset, here)
-                slope = slope + load(work.pull, i * stride + block * LANES) * d * load(work.inverse, here)
+                d = work.inputs_a[i * n_inputs + j] * load_vector(work.inverse, here) + load_vector(work.offset, here)
+                slope = slope + load_vector(work.pull, i * stride + block * LANES) * d * load_vector(work.inverse, here)
             add_projection_row(
                 grad, work.inputs_a, i * n_inputs + n_projected, n_features, n_projected, j, -lanes_sum(slope)
             )
@@ -258,7 +258,7 @@ def differentiate_projection_c(theta, shape, work, n_rows, grad):
                 slope = splat(0.0)
                 for block in range(shape.n_blocks):
                     here = start_w + ((q * shape.n_blocks + block) * (n_inputs + 1) + j + 1) * LANES
-                    slope = slope + load(work.share, i * stride + block * LANES) * load(theta, here)
+                    slope = slope + load_vector(work.share, i * stride + block * LANES) * load_vector(theta, here)
                 total += work.error[i * shape.n_outputs + q] * lanes_sum(slope)
             add_projection_row(grad, work.inputs_c, i * n_inputs + n_projected, n_features, n_projected, j, total)
 
@@ -283,14 +283,14 @@ def backward(theta, shape, work, n_rows, grad, l2, smoothness, tied_sets, tied_p
     )
     if smoothness > 0.0:
         for i in range(0, len(grad_s), LANES):
-            inverse = load(work.inverse, i)
-            store(grad_s, i, load(grad_s, i) - inverse * inverse * inverse * smoothness)
+            inverse = load_vector(work.inverse, i)
+            store(grad_s, i, load_vector(grad_s, i) - inverse * inverse * inverse * smoothness)
     size = shape.n_blocks * (n_inputs_c + 1) * LANES
     for q in range(shape.n_outputs):
         differentiate_consequents(shape, work, n_rows, q, grad[start_w + q * size : start_w + (q + 1) * size])
     for i in range(0, start_a - start_w, LANES):
         if i % ((n_inputs_c + 1) * LANES) != 0:  # the bias is not penalized
-            store(grad, start_w + i, load(grad, start_w + i) + load(theta, start_w + i) * l2)
+            store(grad, start_w + i, load_vector(grad, start_w + i) + load_vector(theta, start_w + i) * l2)
     if shape.n_projected_a > 0:
         differentiate_projection_a(shape, work, n_rows, grad[start_a:start_p])
     if shape.n_projected_c > 0:

@@ -1,8 +1,9 @@
 """Eight doubles as one value in compiled code.
 
-`load` eight neighbors of an array, compute with ``+ - * /`` and the functions below, and `store` them; a double beside
-a vector stands for itself in every lane. LLVM turns a vector into whatever registers the machine has: one of 512 bits,
-two of 256 or four of 128. Loops written this way do not depend on what LLVM's loop vectoriser makes of them.
+`load_vector` takes eight neighbors of an array, ``+ - * /`` and the functions below compute with them, and `store` puts
+them back; a double beside a vector stands for itself in every lane. LLVM turns a vector into whatever registers the
+machine has: one of 512 bits, two of 256 or four of 128. Loops written this way do not depend on what LLVM's loop
+vectorizer makes of them.
 """
 
 import operator
@@ -176,7 +177,7 @@ def _vector_pointer(context, builder, array_type, array, index):
 
 
 @intrinsic
-def load(typingctx, array, index):
+def load_vector(typingctx, array, index):
     """Return ``array[index : index + LANES]`` of a contiguous array as a vector."""
 
     def codegen(context, builder, sig, args):

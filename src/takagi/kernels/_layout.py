@@ -5,7 +5,7 @@ from numba import njit
 from takagi.kernels import _arrays
 from takagi.kernels._arrays import LANES, ROW_TILE
 from takagi.kernels._compile import inner
-from takagi.kernels._lanes import load, splat, store
+from takagi.kernels._lanes import load_vector, splat, store
 
 sections = njit(_arrays.sections, inline="always")
 
@@ -21,9 +21,9 @@ def invert_widths(theta, shape, factor, inverse, offset):
     """Keep factor / width and -factor * center / width: then a distance is one multiplication and one addition."""
     start_c, start_s, end = sections(shape)[:3]
     for i in range(0, end - start_s, LANES):
-        inverted = factor / load(theta, start_s + i)
+        inverted = factor / load_vector(theta, start_s + i)
         store(inverse, i, inverted)
-        store(offset, i, splat(0.0) - load(theta, start_c + i) * inverted)
+        store(offset, i, splat(0.0) - load_vector(theta, start_c + i) * inverted)
 
 
 @njit(inline="always")

@@ -9,8 +9,8 @@ from takagi.kernels._compile import entry_point, inner, merged
 from takagi.kernels._lanes import (
     fma,
     lanes_sum,
-    load,
     load_splat,
+    load_vector,
     splat,
     store,
     vector_exp,
@@ -35,12 +35,12 @@ def lay_rows(X, start, n_rows, target, at):
 def project_columns(features, at, inputs, theta, start, n_features, n_projected):
     """Set `inputs` to [x P, x] of eight rows, with the projection that lies in theta from `start`."""
     for k in range(0, n_features * LANES, LANES):
-        store(inputs, n_projected * LANES + k, load(features, at + k))
+        store(inputs, n_projected * LANES + k, load_vector(features, at + k))
     for j in range(n_projected):
         total = load_splat(theta, start + j)
         for k in range(n_features):
             weight = load_splat(theta, start + (k + 1) * n_projected + j)
-            total = fma(load(features, at + k * LANES), weight, total)
+            total = fma(load_vector(features, at + k * LANES), weight, total)
         store(inputs, j * LANES, total)
 
 
@@ -56,7 +56,7 @@ def fire_columns(inputs, at, inverse, offset, firing, scale, n_inputs, n_rules):
         za = zb = zc = zd = splat(0.0)
         here = (r // LANES * n_inputs) * LANES + r % LANES
         for k in range(at, at + n_inputs * LANES, LANES):
-            x = load(inputs, k)
+            x = load_vector(inputs, k)
             da = fma(x, load_splat(inverse, here), load_splat(offset, here))
             db = fma(x, load_splat(inverse, here + 1), load_splat(offset, here + 1))
             dc = fma(x, load_splat(inverse, here + 2), load_splat(offset, here + 2))
@@ -74,10 +74,10 @@ def fire_columns(inputs, at, inverse, offset, firing, scale, n_inputs, n_rules):
     nearest = vector_min(vector_min(na, nb), vector_min(nc, nd))
     ta = tb = tc = td = splat(0.0)
     for r in range(0, n_rules * LANES, ROW_TILE * LANES):
-        fa = vector_exp(vector_max(nearest - load(firing, r), -650.0))
-        fb = vector_exp(vector_max(nearest - load(firing, r + LANES), -650.0))
-        fc = vector_exp(vector_max(nearest - load(firing, r + 2 * LANES), -650.0))
-        fd = vector_exp(vector_max(nearest - load(firing, r + 3 * LANES), -650.0))
+        fa = vector_exp(vector_max(nearest - load_vector(firing, r), -650.0))
+        fb = vector_exp(vector_max(nearest - load_vector(firing, r + LANES), -650.0))
+        fc = vector_exp(vector_max(nearest - load_vector(firing, r + 2 * LANES), -650.0))
+        fd = vector_exp(vector_max(nearest - load_vector(firing, r + 3 * LANES), -650.0))
         ta, tb, tc, td = ta + fa, tb + fb, tc + fc, td + fd
         store(firing, r, fa)
         store(firing, r + LANES, fb)
@@ -96,13 +96,13 @@ def conclude_columns(inputs, at, theta, start, firing, n_inputs, n_rules):
         yc, yd = load_splat(theta, here + 2), load_splat(theta, here + 3)
         for k in range(at, at + n_inputs * LANES, LANES):
             here += LANES
-            x = load(inputs, k)
+            x = load_vector(inputs, k)
             ya, yb = fma(x, load_splat(theta, here), ya), fma(x, load_splat(theta, here + 1), yb)
             yc, yd = fma(x, load_splat(theta, here + 2), yc), fma(x, load_splat(theta, here + 3), yd)
-        ta = fma(ya, load(firing, r * LANES), ta)
-        tb = fma(yb, load(firing, (r + 1) * LANES), tb)
-        tc = fma(yc, load(firing, (r + 2) * LANES), tc)
-        td = fma(yd, load(firing, (r + 3) * LANES), td)
+        ta = fma(ya, load_vector(firing, r * LANES), ta)
+        tb = fma(yb, load_vector(firing, (r + 1) * LANES), tb)
+        tc = fma(yc, load_vector(firing, (r + 2) * LANES), tc)
+        td = fma(yd, load_vector(firing, (r + 3) * LANES), td)
     return (ta + tb) + (tc + td)
 
 
@@ -114,7 +114,7 @@ def infer_columns(theta, shape, inputs_a, inputs_c, at, inverse, offset, firing,
     start, size = sections(shape)[2], shape.n_blocks * (n_inputs + 1) * LANES
     for q in range(shape.n_outputs):
         total = conclude_columns(inputs_c, at, theta, start + q * size, firing, n_inputs, shape.n_rules)
-        store(value, q * LANES, total * load(scale, 0))
+        store(value, q * LANES, total * load_vector(scale, 0))
 
 
 @merged
@@ -161,7 +161,7 @@ def weighted_loss(theta, shape, columns, features, targets, weights, loss):
     for start in range(0, len(weights), LANES):
         at = start * shape.n_features
         predict_columns(theta, shape, features, at, inputs_a, inputs_c, inverse, offset, firing, scale, value)
-        weight = load(weights, start)
+        weight = load_vector(weights, start)
         if loss == LOG:
             total = total + weight
             for i in range(LANES):
@@ -169,6 +169,6 @@ def weighted_loss(theta, shape, columns, features, targets, weights, loss):
                 lost += weights[start + i] * log_loss(value, i, targets, first, LANES, shape.n_outputs)
         else:
             for q in range(0, shape.n_outputs * LANES, LANES):
-                error = load(value, q) - load(targets, start * shape.n_outputs + q)
+                error = load_vector(value, q) - load_vector(targets, start * shape.n_outputs + q)
                 square, total = fma(weight * error, error, square), total + weight
     return lost / lanes_sum(total) if loss == LOG else math.sqrt(lanes_sum(square) / lanes_sum(total))

@@ -5,10 +5,10 @@ import math
 import numpy as np
 from numba import njit
 
-from takagi.kernels._arrays import ADABELIEF, ADABOUND, DIVERGED, GOES_ON, LANES, LOG, SGDM, STALLED
+from takagi.kernels._arrays import ADABELIEF, ADABOUND, DIVERGED, GOES_ON, LANES, LOG, MOMENTUM, STALLED
 from takagi.kernels._batch import backward, forward, measure_errors
 from takagi.kernels._compile import entry_point, inner
-from takagi.kernels._lanes import copy_sign, load, store, vector_abs, vector_max, vector_min, vector_sqrt
+from takagi.kernels._lanes import copy_sign, load_vector, store, vector_abs, vector_max, vector_min, vector_sqrt
 from takagi.kernels._layout import invert_widths
 from takagi.kernels._prediction import weighted_loss
 
@@ -18,7 +18,7 @@ def apply_powerball(grad, exponent):
     """Replace g by sign(g) |g|^exponent."""
     if exponent == 0.5:
         for i in range(0, len(grad), LANES):
-            g = load(grad, i)
+            g = load_vector(grad, i)
             store(grad, i, copy_sign(vector_sqrt(vector_abs(g)), g))
     elif exponent != 1.0:
         for i in range(len(grad)):
@@ -39,8 +39,8 @@ def update_parameters(state, limits, t, rate, settings):
     lower = rate * (1.0 - 1.0 / ((1.0 - beta2) * t + 1.0))
     upper = rate * (1.0 + 1.0 / ((1.0 - beta2) * t)) if beta2 < 1.0 else rate
     for i in range(0, len(theta), LANES):
-        g, m, v = load(grad, i), load(mean, i), load(spread, i)
-        if settings.rule == SGDM:
+        g, m, v = load_vector(grad, i), load_vector(mean, i), load_vector(spread, i)
+        if settings.rule == MOMENTUM:
             m = m * beta1 + g
             step = m * rate
         else:
@@ -53,8 +53,8 @@ def update_parameters(state, limits, t, rate, settings):
             step = m * correct1 * scale
         store(mean, i, m)
         store(spread, i, v)
-        moved = vector_max(load(lowest, i), load(theta, i) - step)
-        store(theta, i, vector_min(load(highest, i), moved))
+        moved = vector_max(load_vector(lowest, i), load_vector(theta, i) - step)
+        store(theta, i, vector_min(load_vector(highest, i), moved))
 
 
 @entry_point
@@ -83,7 +83,7 @@ def spread_kept(keep, kept, n_rules, stride):
 def copy_to(target, source):
     """Copy one vector of parameters."""
     for i in range(0, len(source), LANES):
-        store(target, i, load(source, i))
+        store(target, i, load_vector(source, i))
 
 
 @inner
@@ -94,7 +94,7 @@ def choose_candidate(state, decay, t):
         return
     correction = 1.0 / (1.0 - decay**t)
     for i in range(0, len(state.theta), LANES):
-        average = load(state.average, i) * decay + load(state.theta, i) * (1.0 - decay)
+        average = load_vector(state.average, i) * decay + load_vector(state.theta, i) * (1.0 - decay)
         store(state.average, i, average)
         store(state.candidate, i, average * correction)
 

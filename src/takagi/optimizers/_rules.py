@@ -27,7 +27,7 @@ class SGDM:
     beta1: float = 0.9
     beta2: ClassVar[float] = 0.0
     epsilon: ClassVar[float] = 0.0
-    rule: ClassVar[int] = kernels.SGDM
+    rule: ClassVar[int] = kernels.MOMENTUM
 
     def __post_init__(self) -> None:
         _check_constants(self)

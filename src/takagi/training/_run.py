@@ -214,7 +214,7 @@ class Run:
             else:
                 kernels.move_parameters(settings, state, self.limits)
             if self.feasible is not None:
-                v = np.ones_like(state.theta) if settings.rule == kernels.SGDM else state.spread
+                v = np.ones_like(state.theta) if settings.rule == kernels.MOMENTUM else state.spread
                 project(self.feasible, state.theta, v, self.shape)
             is_judged = (b + 1) % settings.every == 0 or b + 1 == len(batches)
             ended = kernels.judge_iterate(
