@@ -112,6 +112,7 @@ PARTS = {
     "equal rows not merged": Part(instead=((_regressor, "merge_equal_rows", sort_rows),)),
     "heavy rows not split": Part(instead=((_training, "spread_weights", lambda rows: rows),)),
     "with 4 teachers": Part(params={"n_teachers": 4}),
+    "taught by default": Part(params={"n_teachers": "auto"}),
     WHOLE_COMMITTEE: Part(WHOLE_COMMITTEE),
     "no memory": Part(WHOLE_COMMITTEE, {"remember": False}),
     "members of one size": Part(WHOLE_COMMITTEE, instead=((_committee, "_choose_size", lambda plan, is_small: plan),)),

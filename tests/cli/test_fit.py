@@ -104,14 +104,19 @@ def test_tune_shows_a_table_and_takes_its_first_line(call, scratch):
     assert code == 0
     errors = [one["rmse"] for one in summary["search"]]
     assert errors == sorted(errors)
-    assert {one["keep_prob"] for one in summary["search"]} == {0.6, 0.8, 0.9}
+    assert {(one["recipe"], one["keep_prob"]) for one in summary["search"]} == {
+        ("accurate", "auto"),
+        *(("droprule", keep_prob) for keep_prob in (0.6, 0.8, 0.9)),
+    }
     assert {(one["n_rules"], one["max_iter"]) for one in summary["search"]} == {(2, 60)}
     assert summary["settings"]["keep_prob"] == summary["search"][0]["keep_prob"]
     assert load("new.takagi")[-1].keep_prob == summary["settings"]["keep_prob"]
     code, out, err = call(*words, "--force")
-    table = out[out.index("Rules") :].splitlines()[:17]
-    assert max(len(line.rstrip()) for line in table) <= 80
-    assert {line.split()[0] for line in table[1:]} == {"auto", "4", "8", "16", "32", "64"}
+    table = out[out.index("Recipe") :].splitlines()
+    assert max(len(line.rstrip()) for line in table[:20]) <= 80
+    settings = [line.split()[:2] for line in table if line.startswith(("accurate", "droprule"))]
+    assert len(settings) == 16
+    assert {rules for _, rules in settings} == {"auto", "4", "8", "16", "32", "64"}
     assert "Trying 16 settings on 5 folds" in err
 
 
