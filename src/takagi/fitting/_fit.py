@@ -40,9 +40,8 @@ def fit_rules(
     *,
     held_out: Rows | None = None,
     start: RuleBase | None = None,
-    keep_interrupted: bool = True,
 ) -> Fitted:
-    """Fit rules to rows.
+    """Fit rules to rows; Ctrl-C keeps the best rules so far once these are trained, and is raised in pilots.
 
     Parameters
     ----------
@@ -58,8 +57,6 @@ def fit_rules(
         Rows to choose the iterate by; otherwise the plan says whether a part of the rows does so.
     start : RuleBase, optional
         Rules to go on from, in place of initial ones.
-    keep_interrupted : bool, default=True
-        Whether Ctrl-C keeps the best rules so far, once the rules themselves are trained; if not, it is raised.
 
     Returns
     -------
@@ -78,7 +75,7 @@ def fit_rules(
     if held_out is None and plan.holds_out:
         rows, held_out = split_rows(rows, plan.validation_fraction, rng)
     watch.begin("training")
-    trained = train_rules(rows, held_out, plan, rng, watch, start=start, keep_interrupted=keep_interrupted)
+    trained = train_rules(rows, held_out, plan, rng, watch, start=start, keep_interrupted=True)
     stopped = trained.result.stopped
     if teaches and stopped == "max_iter":
         trained, stopped = _be_taught(trained, rows, plan, rng, watch)
