@@ -142,7 +142,7 @@ def log_loss(output, y):
     the paper.)"""
     p = respond(output)
     if output.shape[1] == 1:
-        p, y = np.hstack([p, 1 - p]), np.hstack([y, 1 - y])
+        p, y = np.hstack([p, respond(-output)]), np.hstack([y, 1 - y])  # 1 - p would cancel where p is almost 1
     return -(y * np.log(p)).sum(axis=1)
 
 
