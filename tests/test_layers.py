@@ -11,9 +11,11 @@ SOURCE = Path(__file__).parents[1] / "src" / "takagi"
 
 LAYERS = [
     ["_typing", "_compat", "_kinds", "_messages", "_text", "_files"],
+    ["bend"],
     ["kernels", "datasets", "profile", "_validation", "_dask", "_scoring"],
     ["_wording", "tables"],
     ["rulebase"],
+    ["rulemodel"],
     ["_model", "optimizers", "initializers"],
     ["training"],
     ["fitting"],

@@ -11,6 +11,7 @@ from takagi.profile import Profile
 
 if TYPE_CHECKING:
     from takagi.rulebase import RuleBase
+    from takagi.rulemodel import RuleModel
     from takagi.tables import Column
 
 _HALF = -np.log(0.5)
@@ -34,18 +35,35 @@ class Condition(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A rule in words; a formula is a list of terms for each output."""
+    """A rule in words; a formula is a list of terms for each output, and what adjustments add to it."""
 
+    part: int
     number: int
     share: float | None
     conditions: tuple[Condition, ...]
     formulas: tuple[tuple[str, ...], ...]
 
 
+def read_model(
+    parts: "Sequence[RuleBase]",
+    profiles: Sequence[Profile | None] | None = None,
+    columns: "Sequence[Column] | None" = None,
+) -> list[Reading]:
+    """Put the rules of all parts of a model in words, numbered from the main rules on; see `read_rules`."""
+    profiles = [part.profile for part in parts] if profiles is None else profiles
+    readings: list[Reading] = []
+    for k, (part, profile) in enumerate(zip(parts, profiles, strict=True)):
+        before = sum(other.n_rules for other in parts[:k])
+        readings += [
+            reading._replace(part=k, number=before + reading.number) for reading in read_rules(part, profile, columns)
+        ]
+    return readings
+
+
 def read_rules(
     rules: "RuleBase", profile: Profile | None = None, columns: "Sequence[Column] | None" = None
 ) -> list[Reading]:
-    """Put rules in words, those that govern most first.
+    """Put the rules of one part in words, those that govern most first.
 
     The profile gives shares, words, digits, and which conditions exclude nothing; the columns of a table join the
     inputs that one column became. Without them the rules are read as they are, in their order.
@@ -56,6 +74,7 @@ def read_rules(
     words = name_sets(rules, profile)
     return [
         Reading(
+            part=0,
             number=int(r) + 1,
             share=None if profile is None else float(profile.share[r]),
             conditions=tuple(_read_conditions(rules, int(r), words[r], profile, columns)),
@@ -70,9 +89,32 @@ def read_rules(
 
 def describe_rules(rules: "RuleBase", profile: Profile | None = None, columns: "Sequence[Column] | None" = None) -> str:
     """Write rules as text of at most 80 columns."""
-    outputs = [shorten(name) for name in name_outputs(rules)]
-    blocks = [_describe(reading, outputs) for reading in read_rules(rules, profile, columns)]
-    return "\n".join([*blocks, *describe_projections(rules)])
+    return _describe_parts([rules], [profile], columns)
+
+
+def describe_model(model: "RuleModel", columns: "Sequence[Column] | None" = None) -> str:
+    """Write the rules of all parts as text of at most 80 columns; what adjustments say is added up."""
+    return _describe_parts(model.parts, [part.profile for part in model.parts], columns)
+
+
+def _describe_parts(
+    parts: "Sequence[RuleBase]", profiles: Sequence[Profile | None], columns: "Sequence[Column] | None"
+) -> str:
+    outputs = [shorten(name) for name in name_outputs(parts[0])]
+    lines, last = [], -1
+    for reading in read_model(parts, profiles, columns):
+        if len(parts) > 1 and reading.part != last:
+            lines.append(name_part(reading.part, len(parts)))
+            last = reading.part
+        lines.append(_describe(reading, outputs))
+    return "\n".join([*lines, *(line for part in parts for line in describe_projections(part))])
+
+
+def name_part(part: int, n_parts: int) -> str:
+    """Return the heading of a part of a model."""
+    if part == 0:
+        return "Main rules"
+    return "Adjustment" if n_parts == 2 else f"Adjustment {part}"
 
 
 def _describe(reading: Reading, outputs: Sequence[str]) -> str:
@@ -80,7 +122,8 @@ def _describe(reading: Reading, outputs: Sequence[str]) -> str:
     first, *rest = [condition.text for condition in reading.conditions] or ["anything"]
     lines = [f"Rule {reading.number}{share}", wrap("  IF", [first, *(f"and {text}" for text in rest)], " " * 5)]
     for name, terms in zip(outputs, reading.formulas, strict=True):
-        lines.append(wrap(f"  THEN {name} =", terms, " " * 7))
+        head = f"  THEN {name} =" if reading.part == 0 else f"  ADD to {name}:"
+        lines.append(wrap(head, terms, " " * 7))
     return "\n".join(lines)
 
 
@@ -101,21 +144,23 @@ def describe_projections(rules: "RuleBase") -> list[str]:
 # -- names -------------------------------------------------------------------------------------------------------------
 
 
-def name_features(rules: "RuleBase") -> tuple[str, ...]:
+def name_features(rules: "RuleBase | RuleModel") -> tuple[str, ...]:
     """Return the features' names, x0, x1, ... if they have none."""
     return rules.feature_names or tuple(f"x{m}" for m in range(rules.n_features))
 
 
-def name_outputs(rules: "RuleBase") -> tuple[str, ...]:
+def name_outputs(rules: "RuleBase | RuleModel") -> tuple[str, ...]:
     """Return the outputs' names; y, or y0, y1, ... if they have none."""
     return rules.output_names or (("y",) if rules.n_outputs == 1 else tuple(f"y{o}" for o in range(rules.n_outputs)))
 
 
 def name_terms(rules: "RuleBase", columns: "Sequence[Column] | None") -> list[str]:
-    """Name the inputs of the consequents: projections, then features."""
+    """Name the inputs of the consequents: projections, features, then bends."""
     prefix = "p" if rules.tied_projection else "q"
     projected = [] if rules.consequent_projection is None else range(rules.consequent_projection.shape[1])
-    return [f"{prefix}{j}" for j in projected] + name_slopes(rules, columns)
+    slopes = name_slopes(rules, columns)
+    bends = [bend.name(slopes[bend.feature]) for bend in rules.bends]
+    return [f"{prefix}{j}" for j in projected] + slopes + bends
 
 
 def name_slopes(rules: "RuleBase", columns: "Sequence[Column] | None") -> list[str]:
@@ -147,11 +192,17 @@ def _read_conditions(
     for column, inputs in group_inputs(rules, columns):
         centers, widths = (values[r, n_projected + inputs] for values in (rules.centers, rules.widths))
         if column is not None and column.kind == "category" and len(inputs):
-            yield from _read_category(column, centers, widths)
+            if rules.intervals is not None:
+                yield from _read_levels(column, rules.intervals[r, inputs])
+            else:
+                yield from _read_category(column, centers, widths)
             continue
         for m, c, s in zip(inputs, centers, widths, strict=True):
             is_yes_or_no = profile is not None and profile.is_indicator(int(m))
-            if (column is not None and column.kind == "boolean") or is_yes_or_no:
+            if rules.intervals is not None:
+                is_yes_or_no = is_yes_or_no or (column is not None and column.kind == "boolean")
+                yield from _read_interval(names[m], rules.intervals[r, m], is_yes_or_no)
+            elif (column is not None and column.kind == "boolean") or is_yes_or_no:
                 yield from _read_indicator(names[m], c, s)
             elif not excludes_nothing(c, s, profile, int(m)):
                 yield _about(shorten(names[m]), words[m], c, s)
@@ -211,6 +262,37 @@ def _about(name: str, word: str, center: float, width: float) -> Condition:
     return Condition(name, word, f"{name} is {word} ({text})" if word else f"{name} is {text}")
 
 
+def _read_interval(name: str, interval: FloatArray, is_yes_or_no: bool) -> Iterator[Condition]:
+    """Read what a condition means, which is an interval of values; one without limits is no condition."""
+    low, high = interval
+    if is_yes_or_no and np.isinf(interval).any() and not np.isinf(interval).all():
+        yield from _read_indicator(name, float(np.isfinite(low)), 0.5)
+        return
+    if np.isfinite(low) and np.isfinite(high):
+        word = f"from {format_limit(low)} to {format_limit(high)}"
+    elif np.isfinite(low) or np.isfinite(high):
+        word = f"above {format_limit(low)}" if np.isfinite(low) else f"below {format_limit(high)}"
+    else:
+        return
+    yield Condition(shorten(name), word, f"{shorten(name)} {word}")
+
+
+def _read_levels(column: "Column", intervals: FloatArray) -> Iterator[Condition]:
+    """Read conditions on the 0/1 inputs of a category as the levels that they let pass."""
+    asked, refused = np.isfinite(intervals[:, 0]), np.isfinite(intervals[:, 1])
+    allowed = (asked & ~refused) if asked.any() else ~refused
+    yield from _name_levels(column, allowed)
+
+
+def format_limit(value: float) -> str:
+    """Write a limit with all of its digits, of which there are few.
+
+    >>> format_limit(7.2), format_limit(300.0), format_limit(0.00035), format_limit(-1250000.0)
+    ('7.2', '300', '0.00035', '-1250000')
+    """
+    return f"{value:.0f}" if value == round(value) and abs(value) < 1e9 else f"{value:.10g}"
+
+
 def _read_indicator(name: str, center: float, width: float) -> Iterator[Condition]:
     """Read a condition on an input that is 0 or 1; an input named "fuel=diesel" is a level of "fuel"."""
     preference = 0.5 * (center**2 - (1 - center) ** 2) / width**2  # log membership of 1 less that of 0
@@ -229,7 +311,10 @@ def category_memberships(centers: FloatArray, widths: FloatArray) -> FloatArray:
 
 
 def _read_category(column: "Column", centers: FloatArray, widths: FloatArray) -> Iterator[Condition]:
-    liked = category_memberships(centers, widths) >= 0.5
+    yield from _name_levels(column, category_memberships(centers, widths) >= 0.5)
+
+
+def _name_levels(column: "Column", liked: np.ndarray) -> Iterator[Condition]:
     if liked.all():
         return
     levels = [shorten(level) for level in column.levels]
@@ -263,7 +348,9 @@ def _digit_steps(rules: "RuleBase", profile: Profile | None, k: int) -> FloatArr
     reach = np.abs(profile.quantiles[[0, -1]]).max(axis=0)
     if rules.consequent_projection is not None:
         reach = np.r_[np.abs(rules.consequent_projection).T @ np.r_[1.0, reach], reach]
-    reach = np.r_[1.0, reach]
+    ends = profile.quantiles[[0, -1]]
+    bent = [np.abs(bend.evaluate(ends[:, bend.feature])).max() for bend in rules.bends]
+    reach = np.r_[1.0, reach, bent]
     with np.errstate(divide="ignore"):
         allowed = 2 * _ROUNDING * spread / np.sqrt(len(reach)) / reach
     return np.array([step_below(size) if np.isfinite(size) else np.inf for size in allowed])

@@ -258,9 +258,9 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
 
     def _tell_member(self, fitted: Fitted, fold: Rows) -> None:
         if self.verbose:
-            errors = fold.y - fitted.rules.predict_raw(fold.X)
+            errors = fold.y - fitted.model.predict_raw(fold.X)
             shown = ", ".join(f"{rmse:.4g}" for rmse in np.sqrt((errors**2).mean(axis=0)))
-            print(f"[takagi] member with {fitted.rules.n_rules} rules: RMSE {shown} on its fold")  # noqa: T201
+            print(f"[takagi] member with {fitted.model.n_rules} rules: RMSE {shown} on its fold")  # noqa: T201
 
     def _take(self, members: list[TSKRegressor], memory: Memory | None, data: TrainingData, watch: Watch) -> None:
         """Set the fitted attributes but those about errors."""

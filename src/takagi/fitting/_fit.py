@@ -14,6 +14,7 @@ from takagi.fitting._teachers import expect_lessons, teach
 from takagi.fitting._training import Stage, Trained, Watch, train_rules
 from takagi.profile import MAX_ROWS, measure_profile, spread_rows
 from takagi.rulebase import RuleBase
+from takagi.rulemodel import RuleModel
 from takagi.training import TrainConfig
 
 
@@ -21,7 +22,7 @@ from takagi.training import TrainConfig
 class Fitted:
     """What a fit ends with: all that a fitted estimator tells."""
 
-    rules: RuleBase  # in the units of the data, with a profile of the rows, those that govern most first
+    model: RuleModel  # in the units of the data, with a profile of the rows, rules that govern most first
     recipe: str  # the learning algorithm
     config: TrainConfig  # the settings of the training that made the rules
     history: dict[str, FloatArray]  # losses of that training, in the units of the data
@@ -88,7 +89,7 @@ def finish_fit(
     """Return what a training ends with, given its rows and all rows that were given."""
     trained = _keep_start_if_better(trained)
     return Fitted(
-        rules=add_profile(trained.rules, rows, given),
+        model=RuleModel((add_profile(trained.rules, rows, given),)),
         recipe=plan.recipe,
         config=trained.config,
         history=trained.history,
@@ -101,10 +102,10 @@ def finish_fit(
 
 def fit_ridge_instead(rows: Rows, given: Rows, plan: Plan, watch: Watch) -> Fitted:
     """Return ridge regression, as one rule without conditions, in place of a fit."""
-    rules = add_profile(fit_ridge(rows.balance()), rows, given)
+    model = RuleModel((add_profile(fit_ridge(rows.balance()), rows, given),))
     config = plan.configure(len(rows.X), rows.X.shape[1], 1.0)
     history = {"train_loss": np.empty(0), "val_loss": np.empty(0)}
-    return Fitted(rules, plan.recipe, config, history, 0, 0, "ridge", tuple(watch.stages))
+    return Fitted(model, plan.recipe, config, history, 0, 0, "ridge", tuple(watch.stages))
 
 
 def _be_taught(first: Trained, rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -> tuple[Trained, str]:

@@ -10,7 +10,7 @@ from takagi.fitting import RECIPES, Fitted, Stage
 from takagi.persistence._rules import build, decode_names, decode_rules, encode_names, encode_numbers, encode_rules
 from takagi.persistence._schema import Node
 from takagi.persistence._stream import decode_stream, encode_stream
-from takagi.rulebase import RuleBase
+from takagi.rulemodel import RuleModel
 from takagi.training import TrainConfig
 
 _FIELDS = (
@@ -22,12 +22,12 @@ _STOPPED = ("max_iter", "no_change", "callback", "interrupted", "diverged", "rid
 
 
 def encode_regressor(model: TSKRegressor) -> dict[str, Any]:
-    """Return what is known after a fit; a model is a sum of parts, which are rule bases, as yet always one."""
+    """Return what is known after a fit; a model is a sum of parts, which are rule bases."""
     used = {name: getattr(model, f"{name}_") for name in _USED}
     return {
         "feature_names": encode_names(model),
         "is_single_target": bool(model.is_single_target_),
-        "parts": [encode_rules(model.rule_base_)],
+        "parts": [encode_rules(part) for part in model.model_.parts],
         "recipe": model.recipe_,
         "used": {name: int(value) if name == "batch_size" else float(value) for name, value in used.items()},
         "best_iter": int(model.best_iter_),
@@ -44,7 +44,7 @@ def decode_regressor(parameters: dict[str, Any], node: Node) -> TSKRegressor:
     parts = node.open(_FIELDS, optional=("stream",))
     rules = _decode_parts(parts["parts"])
     fitted = Fitted(
-        rules=rules,
+        model=rules,
         recipe=parts["recipe"].text(RECIPES),
         config=_decode_used(parts["used"]),
         n_iter=parts["n_iter"].integer(least=0),
@@ -59,15 +59,12 @@ def decode_regressor(parameters: dict[str, Any], node: Node) -> TSKRegressor:
     none = np.empty((0, rules.n_features)), np.empty((0, rules.n_outputs)), np.empty(0)
     names = decode_names(parts["feature_names"], rules.n_features)
     data = TrainingData(*none, names, None, is_single)
-    stream = decode_stream(parts["stream"], rules, fitted) if "stream" in parts else None
+    stream = decode_stream(parts["stream"], rules.first, fitted) if "stream" in parts else None
     return TSKRegressor.from_fitted(fitted, data, parameters, stream)
 
 
-def _decode_parts(node: Node) -> RuleBase:
-    parts = [decode_rules(part) for part in node]
-    if len(parts) != 1:
-        node.refuse("a list of one rule base")
-    return parts[0]
+def _decode_parts(node: Node) -> RuleModel:
+    return build(node, lambda: RuleModel(tuple(decode_rules(part) for part in node)))
 
 
 def _decode_used(node: Node) -> TrainConfig:

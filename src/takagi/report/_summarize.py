@@ -17,6 +17,7 @@ from takagi.report._fit import find_residuals, score_outputs, summarize_history
 from takagi.report._simplification import summarize_simplification
 from takagi.report._table import describe_columns, pick_rows, take_rows
 from takagi.rulebase import RuleBase, choose_origin
+from takagi.rulemodel import RuleModel
 
 _MOST_ROWS = 2_000  # that rules are left out for, and columns are shuffled in
 _LEAST_ROWS = 50
@@ -43,7 +44,7 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
     target = check_targets(y, len(rows), opened.rules.n_outputs)
     start = _check_options(options, len(rows))
     if opened.rules.profile is None:
-        opened = replace(opened, rules=replace(opened.rules, profile=opened.profile(X)))
+        opened = replace(opened, model=RuleModel((replace(opened.rules, profile=opened.profile(X)),)))
     rules = opened.rules
     prediction = rules.predict_raw(rows)
     importance = [_rank_features(model, opened, X, y, k, options) for k in range(rules.n_outputs)]
@@ -170,7 +171,7 @@ def _arrange_columns(opened: OpenModel, shown: IntArray) -> OpenModel:
         output_names=rules.output_names,
         profile=replace(profile, mean=profile.mean[kept], quantiles=profile.quantiles[:, kept]),
     )
-    return replace(opened, rules=arranged, columns=tuple(opened.columns[c] for c in shown))
+    return replace(opened, model=RuleModel((arranged,)), columns=tuple(opened.columns[c] for c in shown))
 
 
 def _keep_features(projection: FloatArray | None, kept: IntArray) -> FloatArray | None:

@@ -17,6 +17,7 @@ from takagi._wording import name_features
 from takagi.fitting import Rows
 from takagi.profile import measure_profile, sort_rules
 from takagi.rulebase import RuleBase
+from takagi.rulemodel import RuleModel
 from takagi.simplification._tradeoff import Point, trace_tradeoff
 
 _DEFAULT_LOSS = 0.02
@@ -315,7 +316,7 @@ def _replace_rules(model: Any, rules: RuleBase) -> Any:
     if isinstance(model, RuleBase):
         return rules
     copied = deepcopy(model)
-    open_model(copied).regressor.rule_base_ = rules
+    open_model(copied).regressor.model_ = RuleModel((rules,))
     return copied
 
 
