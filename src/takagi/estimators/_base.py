@@ -18,7 +18,7 @@ from threadpoolctl import ThreadpoolController
 from takagi._compat import HasMethods, Interval, StrOptions, fit_context
 from takagi._typing import FloatArray, Table
 from takagi._validation import TrainingData, validate_rows, validate_training
-from takagi.fitting import Fitted, Rows, Watch, make_plan
+from takagi.fitting import Fitted, Plan, Rows, Watch, make_plan
 from takagi.initializers import Initializer
 from takagi.optimizers import OPTIMIZERS, Optimizer, OwnOptimizer
 from takagi.rulebase import RuleBase
@@ -102,8 +102,10 @@ class BaseTSK(BaseEstimator):
     """Parameters and fitted attributes of an estimator of rules; its subclasses document them."""
 
     _parameter_constraints = {  # noqa: RUF012
-        "n_rules": [_AUTO, Interval(Integral, 1, None, closed="left")],
+        "n_rules": [None, _AUTO, Interval(Integral, 1, None, closed="left")],
         "recipe": [str],
+        "max_conditions": [None, Interval(Integral, 1, None, closed="left")],
+        "max_terms": [None, Interval(Integral, 1, None, closed="left")],
         "init": [str, HasMethods("make_rules")],
         "projection": [None, str],
         "n_projections": [str, Interval(Integral, 1, None, closed="left")],
@@ -130,9 +132,11 @@ class BaseTSK(BaseEstimator):
 
     def __init__(
         self,
-        n_rules: int | str = "auto",
+        n_rules: int | str | None = None,
         *,
         recipe: str = "auto",
+        max_conditions: int | None = None,
+        max_terms: int | None = None,
         init: str | Initializer = "fcm",
         projection: str | None = None,
         n_projections: int | str = "log2",
@@ -158,6 +162,8 @@ class BaseTSK(BaseEstimator):
     ) -> None:
         self.n_rules = n_rules
         self.recipe = recipe
+        self.max_conditions = max_conditions
+        self.max_terms = max_terms
         self.init = init
         self.projection = projection
         self.n_projections = n_projections
@@ -240,6 +246,7 @@ class BaseTSK(BaseEstimator):
         check_start(start, data.y.shape[1])
         data = data._replace(target_names=stream.target_names)
         plan = make_plan(self.get_params(deep=False), ASSUMED_ROWS, data.X.shape[1])
+        check_trains(plan)
         n_before, stopped = stream.n_iter, "interrupted"
         try:
             stream.feed(Rows(*data[:3]), plan)
@@ -283,6 +290,7 @@ class BaseTSK(BaseEstimator):
         data = validate_training(copy(self), X, y, sample_weight, reset=start is None)
         check_start(start, data.y.shape[1])
         plan = make_plan(self.get_params(deep=False), passes.n_rows, data.X.shape[1])
+        check_trains(plan)
         watch = Watch(callback, self.verbose)
         try:
             fitted = fit_passes(Rows(*data[:3]), passes, plan, make_rng(self.random_state), watch, start)
@@ -398,6 +406,15 @@ def check_start(rules: RuleBase | None, n_outputs: int) -> None:
         raise ValueError(
             f"The rules to go on from have {rules.n_outputs} target(s), but y has {n_outputs}. To start anew, set "
             "warm_start=False or clone the model."
+        )
+
+
+def check_trains(plan: Plan) -> None:
+    """Raise an error if a recipe needs all rows at once."""
+    if plan.recipe == "short":
+        raise ValueError(
+            "Short rules are one model of rows in memory: no committee, no stream. Call TSKRegressor.fit, with some "
+            "thousand of the rows if they are many, or choose recipe='accurate'."
         )
 
 

@@ -17,7 +17,7 @@ from takagi._messages import warn_user
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import TrainingData, is_dask, validate_rows, validate_training
 from takagi._wording import name_outputs
-from takagi.estimators._base import count_threads, make_rng, with_one_blas_thread
+from takagi.estimators._base import check_trains, count_threads, make_rng, with_one_blas_thread
 from takagi.estimators._memory import Memory, choose_rows, learn_memory
 from takagi.estimators._regressor import TSKRegressor
 from takagi.fitting import (
@@ -28,7 +28,7 @@ from takagi.fitting import (
     finish_fit,
     fit_ridge_instead,
     make_plan,
-    measure_size,
+    measure_rms,
     merge_equal_rows,
     run_pilots,
     train_rules,
@@ -233,6 +233,7 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         first_seed, *seeds = rng.randint(2**31 - 1, size=len(folds) + 1).tolist()
         params = base.get_params(deep=False)
         plan = make_plan(params, *rows.X.shape)
+        check_trains(plan)
         watch.expect(len(folds) * plan.config.max_iter)
         prefers_ridge = False
         if plan.penalties.are_open:
@@ -283,7 +284,7 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         if unused.any():
             prediction[unused] = self._predict_rows(given.X[unused])
         self.oof_prediction_ = self._shape(prediction)
-        rmse = measure_size(given.y - prediction, given.weight)
+        rmse = measure_rms(given.y - prediction, given.weight)
         self.oof_rmse_ = float(rmse[0]) if self.is_single_target_ else rmse
         if self.verbose:
             remembered = "nothing" if self.memory_ is None else f"{len(self.memory_.rows):,} rows"

@@ -10,6 +10,7 @@ from takagi._typing import FloatArray
 from takagi.fitting._pilots import fit_ridge, run_pilots
 from takagi.fitting._plan import Plan
 from takagi.fitting._rows import Rows, split_rows, stack_rows
+from takagi.fitting._short import fit_short
 from takagi.fitting._teachers import expect_lessons, teach
 from takagi.fitting._training import Stage, Trained, Watch, train_rules
 from takagi.profile import MAX_ROWS, measure_profile, spread_rows
@@ -64,6 +65,8 @@ def fit_rules(
     Fitted
     """
     given = rows if held_out is None else stack_rows(rows, held_out)
+    if plan.recipe == "short":
+        return _fit_short_rules(rows, given, plan, rng, watch)
     teaches = plan.n_teachers > 1 and start is None and held_out is None and not plan.holds_out
     watch.expect(plan.config.max_iter)
     if teaches:
@@ -96,6 +99,22 @@ def finish_fit(
         best_iter=trained.result.best_iter,
         n_iter=trained.result.n_iter,
         stopped=trained.result.stopped if stopped is None else stopped,
+        stages=tuple(watch.stages),
+    )
+
+
+def _fit_short_rules(rows: Rows, given: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -> Fitted:
+    """Return short rules; what other recipes hold out, they have no use for."""
+    short = fit_short(rows.balance(), plan, rng, watch)
+    l2, smoothness = short.penalties
+    return Fitted(
+        model=RuleModel(tuple(add_profile(part, rows, given) for part in short.model.parts)),
+        recipe=plan.recipe,
+        config=replace(plan.config, l2=l2, smoothness=smoothness),
+        history={"train_loss": short.losses, "val_loss": np.full(len(short.losses), np.nan)},
+        best_iter=len(short.losses),
+        n_iter=len(short.losses),
+        stopped=short.stopped,
         stages=tuple(watch.stages),
     )
 

@@ -18,7 +18,7 @@ _FIELDS = (
     "stopped", "history", "stages",
 )  # fmt: skip
 _USED = ("keep_prob", "batch_size", "l2", "smoothness")
-_STOPPED = ("max_iter", "no_change", "callback", "interrupted", "diverged", "ridge", "stream")
+_STOPPED = ("max_iter", "no_change", "callback", "interrupted", "diverged", "ridge", "stream", "limits")
 
 
 def encode_regressor(model: TSKRegressor) -> dict[str, Any]:
