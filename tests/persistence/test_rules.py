@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from saved_models import FRAME, X, Y, assert_same_model, assert_same_rules, same_bits, save_and_load, small
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -140,6 +141,36 @@ def test_edited_bends_and_intervals_are_refused(place, value, message):
     target[last] = value
     with pytest.raises(ModelFileError, match=message):
         decode_model(Node(document, "model"))
+
+
+def list_places(value, place=()):
+    yield place
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from list_places(item, (*place, key))
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["log", "up to", "", "RuleBase"]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["feature", "knot"]), inner),
+    max_leaves=8,
+)
+
+
+@given(st.sampled_from([place for place in list_places(make_document()) if place]), VALUES)
+@settings(deadline=None, max_examples=500)
+def test_any_edit_is_refused_or_gives_a_sum_that_works(place, value):
+    document = make_document()
+    target = document
+    for step in place[:-1]:
+        target = target[step]
+    target[place[-1]] = value
+    try:
+        model = decode_model(Node(document, "model"))
+    except ModelFileError:
+        return
+    assert model.predict(np.zeros((1, 2))).shape == (1,)
+    encode_model(model)
 
 
 def test_null_is_no_limit():
