@@ -38,6 +38,8 @@ def test_a_bend_in_other_units_says_the_same(bend, mean, scale):
         lambda: Bend(-1, "above", 1.0),
         lambda: Bend(0, "above", np.nan),
         lambda: Bend(0, "log", 0.0),
+        lambda: Bend(0, "log", 0.0, floor=np.inf),
+        lambda: Bend(0, "above", 0.0, floor=np.nan),
     ],
 )
 def test_bends_that_make_no_sense_are_refused(make):

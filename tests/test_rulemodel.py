@@ -50,6 +50,21 @@ def test_a_model_can_be_one_rule_base_of_all_choices(model, rows):
     np.testing.assert_allclose(merged.predict(rows), model.predict(rows), atol=1e-12)
 
 
+def test_a_bend_that_a_part_has_twice_counts_twice(rows):
+    rng = np.random.default_rng(6)
+    twice = make_part(rng, [0], bends=[Bend(1, "above", 0.2)] * 2)
+    model = RuleModel((twice, make_part(rng, [2])))
+    assert model.merge().bends == (Bend(1, "above", 0.2),)
+    np.testing.assert_allclose(model.merge().predict(rows), model.predict(rows), atol=1e-12)
+
+
+@pytest.mark.parametrize("limits", [[np.inf, np.inf], [-np.inf, -np.inf], [1.0, 0.0], [np.nan, 1.0]], ids=str)
+def test_limits_of_no_values_are_refused(limits):
+    part = make_part(np.random.default_rng(7), [0], n_rules=1)
+    with pytest.raises(ValueError, match="the lower limit of an interval must not be above the upper one"):
+        replace(part, intervals=[[limits, [0, 1], [0, 1], [0, 1]]])
+
+
 def test_parts_that_ask_about_one_feature_cannot_be_merged():
     rng = np.random.default_rng(0)
     model = RuleModel((make_part(rng, [0]), make_part(rng, [0, 1]))).rename(list("abcd"))

@@ -50,12 +50,13 @@ class Bend:
         object.__setattr__(self, "feature", int(self.feature))
         for name in ("knot", "floor"):
             object.__setattr__(self, name, float(getattr(self, name)))
-        if self.feature < 0 or not np.isfinite(self.knot):
+        if self.feature < 0 or not (np.isfinite(self.knot) and np.isfinite(self.floor)):
             raise ValueError(
-                f"a bend needs a feature of at least 0 and a finite knot, got {self.feature} and {self.knot}."
+                "a bend needs a feature of at least 0, a finite knot and a finite floor, "
+                f"got {self.feature}, {self.knot} and {self.floor}."
             )
-        if self.kind == "log" and not 0 < self.floor < np.inf:
-            raise ValueError(f"the floor of a logarithm must be positive and finite, got {self.floor}.")
+        if self.kind == "log" and self.floor <= 0:
+            raise ValueError(f"the floor of a logarithm must be positive, got {self.floor}.")
 
     def evaluate(self, values: FloatArray) -> FloatArray:
         """Return the term for values of the feature."""

@@ -440,8 +440,11 @@ def _check_values(rules: RuleBase) -> None:
     for name in ("centers", "consequents", "antecedent_projection", "consequent_projection"):
         if getattr(rules, name) is not None and not np.isfinite(getattr(rules, name)).all():
             raise ValueError(f"{name} must be finite numbers, got NaN or infinity.")
-    if rules.intervals is not None and not (rules.intervals[..., 0] <= rules.intervals[..., 1]).all():
-        raise ValueError("the lower limit of an interval must not be above the upper one, and neither NaN.")
+    if rules.intervals is not None and not _are_intervals(rules.intervals):
+        raise ValueError(
+            "the lower limit of an interval must not be above the upper one, neither may be NaN, and where there is no "
+            "limit they are minus infinity and infinity."
+        )
     if not (rules.widths > 0).all():
         raise ValueError(f"widths must be positive, got {rules.widths.min()}.")
     profile = rules.profile
@@ -461,6 +464,11 @@ def _check_values(rules: RuleBase) -> None:
         raise ValueError(
             "rules that share a set (equal entries in a column of sets) must have equal centers and widths."
         )
+
+
+def _are_intervals(limits: FloatArray) -> bool:
+    low, high = limits[..., 0], limits[..., 1]
+    return bool(((low <= high) & (low < np.inf) & (high > -np.inf)).all())
 
 
 def _is_tied(rules: RuleBase) -> bool:

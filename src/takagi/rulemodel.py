@@ -7,8 +7,10 @@ from itertools import product
 import numpy as np
 from scipy.special import expit, softmax
 
+from takagi._text import shorten
 from takagi._typing import ArrayLike, FloatArray
 from takagi._wording import describe_model
+from takagi.bend import Bend
 from takagi.profile import Profile
 from takagi.rulebase import RuleBase
 
@@ -46,9 +48,11 @@ class RuleModel:
         if not self.parts or not all(isinstance(part, RuleBase) for part in self.parts):
             raise ValueError("parts must be one rule base or several.")
         for name in ("n_features", "n_outputs", "feature_names", "output_names", "link"):
-            values = [getattr(part, name) for part in self.parts]
-            if any(value != values[0] for value in values):
-                raise ValueError(f"all parts of a model must have the same {name}, got {values}.")
+            first, *others = (getattr(part, name) for part in self.parts)
+            other = next((value for value in others if value != first), first)
+            if other != first:
+                shown = f"{shorten(str(first))} and {shorten(str(other))}"
+                raise ValueError(f"all parts of a model must have the same {name}, got {shown}.")
 
     # -- sizes and names -----------------------------------------------------------------------------------------------
 
@@ -148,8 +152,8 @@ class RuleModel:
             return self.first
         self._check_merge()
         choices = list(product(*(range(part.n_rules) for part in self.parts)))
-        bends = tuple(dict.fromkeys(bend for part in self.parts for bend in part.bends))
-        weights = [_spread_weights(part, bends) for part in self.parts]
+        bends = list_bends(self)
+        weights = [spread_weights(part, bends) for part in self.parts]
         merged = []
         for choice in choices:
             widths = np.array([part.widths[r] for part, r in zip(self.parts, choice, strict=True)])
@@ -208,11 +212,16 @@ class RuleModel:
         return type(self), (self.parts,)
 
 
-def _spread_weights(part: RuleBase, bends: tuple) -> FloatArray:
-    """Return the consequents of a part with a place for each of some bends."""
+def list_bends(model: RuleModel) -> tuple[Bend, ...]:
+    """Return the bends of all parts of a model, each of them once."""
+    return tuple(dict.fromkeys(bend for part in model.parts for bend in part.bends))
+
+
+def spread_weights(part: RuleBase, bends: tuple[Bend, ...]) -> FloatArray:
+    """Return the consequents of a part without projections in them, with a place for each of some bends."""
     n_plain = 1 + part.n_features
     weights = np.zeros((part.n_rules, part.n_outputs, n_plain + len(bends)))
     weights[..., :n_plain] = part.consequents[..., :n_plain]
     for k, bend in enumerate(part.bends):
-        weights[..., n_plain + bends.index(bend)] = part.consequents[..., n_plain + k]
+        weights[..., n_plain + bends.index(bend)] += part.consequents[..., n_plain + k]
     return weights

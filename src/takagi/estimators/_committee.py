@@ -185,7 +185,7 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         """
         check_is_fitted(self, "estimators_")
         if is_dask(X):
-            rules = self.estimators_[0].rule_base_
+            rules = self.estimators_[0].model_
             return map_rows(self.predict, X, None if self.is_single_target_ else rules.n_outputs, name_outputs(rules))
         rows, n_threads = validate_rows(self, X), count_threads(self.n_jobs)
         return self._shape(self._predict_rows(rows, n_threads))
@@ -200,11 +200,12 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         Returns
         -------
         ndarray of shape (n_rows, n_rules)
-            For the rules of the first member, then those of the second, and so on; every row sums to 1.
+            For the rules of the first member, then those of the second, and so on; every row sums to 1, or to the
+            number of parts of the members' models.
         """
         check_is_fitted(self, "estimators_")
         rows = validate_rows(self, X)
-        shares = [member.rule_base_.firing_share(rows) for member in self.estimators_]
+        shares = [member.model_.firing_share(rows) for member in self.estimators_]
         return np.concatenate(shares, axis=1) / len(shares)
 
     # -- the steps of fit ----------------------------------------------------------------------------------------------
@@ -273,7 +274,7 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
 
     def _predict_rows(self, rows: FloatArray, n_threads: int = 1) -> FloatArray:
         """Return predictions for checked rows, of shape (n_rows, n_outputs)."""
-        mean = np.mean([member.rule_base_.predict_raw(rows, n_threads) for member in self.estimators_], axis=0)
+        mean = np.mean([member.model_.predict_raw(rows, n_threads) for member in self.estimators_], axis=0)
         return mean if self.memory_ is None else mean + self.memory_.correct(rows, n_threads=n_threads)
 
     def _estimate_error(self, given: Rows, rows: Rows, distinct: FloatArray) -> None:
@@ -335,7 +336,7 @@ def _predict_out_of_fold(members: list[TSKRegressor], rows: Rows, folds: list[In
     """Return predictions for distinct rows, each by the member that was not trained on it."""
     prediction = np.empty_like(rows.y)
     for member, fold in zip(members, folds, strict=True):
-        prediction[fold] = member.rule_base_.predict_raw(rows.X[fold])
+        prediction[fold] = member.model_.predict_raw(rows.X[fold])
     return prediction
 
 

@@ -7,10 +7,9 @@ import numpy as np
 from takagi._validation import TrainingData
 from takagi.estimators import TSKRegressor
 from takagi.fitting import RECIPES, Fitted, Stage
-from takagi.persistence._rules import build, decode_names, decode_rules, encode_names, encode_numbers, encode_rules
+from takagi.persistence._rules import build, decode_names, decode_parts, encode_names, encode_numbers, encode_parts
 from takagi.persistence._schema import Node
 from takagi.persistence._stream import decode_stream, encode_stream
-from takagi.rulemodel import RuleModel
 from takagi.training import TrainConfig
 
 _FIELDS = (
@@ -27,7 +26,7 @@ def encode_regressor(model: TSKRegressor) -> dict[str, Any]:
     return {
         "feature_names": encode_names(model),
         "is_single_target": bool(model.is_single_target_),
-        "parts": [encode_rules(part) for part in model.model_.parts],
+        "parts": encode_parts(model.model_),
         "recipe": model.recipe_,
         "used": {name: int(value) if name == "batch_size" else float(value) for name, value in used.items()},
         "best_iter": int(model.best_iter_),
@@ -42,7 +41,7 @@ def encode_regressor(model: TSKRegressor) -> dict[str, Any]:
 def decode_regressor(parameters: dict[str, Any], node: Node) -> TSKRegressor:
     """Return a regressor from what `encode_regressor` made of it."""
     parts = node.open(_FIELDS, optional=("stream",))
-    rules = _decode_parts(parts["parts"])
+    rules = decode_parts(parts["parts"])
     fitted = Fitted(
         model=rules,
         recipe=parts["recipe"].text(RECIPES),
@@ -59,12 +58,8 @@ def decode_regressor(parameters: dict[str, Any], node: Node) -> TSKRegressor:
     none = np.empty((0, rules.n_features)), np.empty((0, rules.n_outputs)), np.empty(0)
     names = decode_names(parts["feature_names"], rules.n_features)
     data = TrainingData(*none, names, None, is_single)
-    stream = decode_stream(parts["stream"], rules.first, fitted) if "stream" in parts else None
+    stream = decode_stream(parts["stream"], rules, fitted) if "stream" in parts else None
     return TSKRegressor.from_fitted(fitted, data, parameters, stream)
-
-
-def _decode_parts(node: Node) -> RuleModel:
-    return build(node, lambda: RuleModel(tuple(decode_rules(part) for part in node)))
 
 
 def _decode_used(node: Node) -> TrainConfig:
