@@ -1,6 +1,6 @@
 """The model: a sum of rule bases, "main rules" and "adjustments"; mostly there is one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -9,6 +9,7 @@ from scipy.special import expit, softmax
 
 from takagi._typing import ArrayLike, FloatArray
 from takagi._wording import describe_model
+from takagi.bend import Bend
 from takagi.profile import Profile
 from takagi.rulebase import RuleBase
 
@@ -148,8 +149,8 @@ class RuleModel:
             return self.first
         self._check_merge()
         choices = list(product(*(range(part.n_rules) for part in self.parts)))
-        bends = tuple(dict.fromkeys(bend for part in self.parts for bend in part.bends))
-        weights = [_spread_weights(part, bends) for part in self.parts]
+        bends = collect_bends(self.parts)
+        weights = [spread_weights(part, bends) for part in self.parts]
         merged = []
         for choice in choices:
             widths = np.array([part.widths[r] for part, r in zip(self.parts, choice, strict=True)])
@@ -208,7 +209,12 @@ class RuleModel:
         return type(self), (self.parts,)
 
 
-def _spread_weights(part: RuleBase, bends: tuple) -> FloatArray:
+def collect_bends(parts: Iterable[RuleBase]) -> tuple[Bend, ...]:
+    """Return the bends of all parts, each once."""
+    return tuple(dict.fromkeys(bend for part in parts for bend in part.bends))
+
+
+def spread_weights(part: RuleBase, bends: tuple[Bend, ...]) -> FloatArray:
     """Return the consequents of a part with a place for each of some bends."""
     n_plain = 1 + part.n_features
     weights = np.zeros((part.n_rules, part.n_outputs, n_plain + len(bends)))

@@ -44,7 +44,7 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
     target = check_targets(y, len(rows), opened.rules.n_outputs)
     start = _check_options(options, len(rows))
     if opened.rules.profile is None:
-        opened = replace(opened, model=RuleModel((replace(opened.rules, profile=opened.profile(X)),)))
+        opened = replace(opened, model=opened.measure(X))
     rules = opened.rules
     prediction = rules.predict_raw(rows)
     importance = [_rank_features(model, opened, X, y, k, options) for k in range(rules.n_outputs)]
