@@ -60,8 +60,10 @@ def _attribute_plain(rules: RuleBase, rows: FloatArray, baseline: FloatArray) ->
             "Rescale the columns beyond 1e150 or below 1e-150."
         )
     total = rules.predict_raw(rows) - rules.predict_raw(baseline[None])
-    rest = total - (found.by_condition + found.by_consequent).sum(axis=2)
-    found.by_condition[:] += rest[:, :, None] * _parts(found.by_condition)
+    rest = (total - (found.by_condition + found.by_consequent).sum(axis=2))[:, :, None]
+    is_by_condition = found.by_condition.any(axis=2, keepdims=True)
+    found.by_condition[:] += np.where(is_by_condition, rest, 0.0) * _parts(found.by_condition)
+    found.by_consequent[:] += np.where(is_by_condition, 0.0, rest) * _parts(found.by_consequent)
     return found
 
 
