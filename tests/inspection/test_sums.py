@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sums import cars_sum, diabetes_sum, make_part
-from takagi import Bend, RuleBase, RuleModel, TSKRegressor
+from takagi import Bend, RuleBase, RuleModel, TSKCommittee, TSKRegressor
 from takagi._model import open_model
 from takagi.inspection import (
     HistoryDisplay,
@@ -26,6 +26,7 @@ from takagi.inspection import (
     rule_importance,
     rule_table,
 )
+from takagi.inspection._attribution import attribute
 
 SUMS = {"diabetes": diabetes_sum, "cars": cars_sum}
 every_sum = pytest.mark.parametrize("source", SUMS.values(), ids=SUMS)
@@ -169,6 +170,55 @@ def test_scalers_before_a_sum_are_undone():
     np.testing.assert_allclose(other.by_consequent, one.by_consequent, atol=1e-8)
     np.testing.assert_allclose(other.by_condition, one.by_condition, atol=1e-8)
     assert "max(age - 60, 0)" in export_text(pipeline, X)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_sums_add_up_and_agree_with_the_integral_of_the_gradient(seed):
+    rng = np.random.default_rng(seed)
+    kinds = [
+        Bend(m, kind, rng.normal() - 9 * (kind == "log"), floor=0.1) for m in range(4) for kind in ("log", "above")
+    ]
+    parts = [
+        make_random(rng, rng.permutation(4)[: rng.integers(0, 4)], list(rng.permutation(np.array(kinds))[:k]))
+        for k in (0, 2, 3)
+    ]
+    model, rows, baseline = RuleModel(parts), rng.normal(size=(5, 4)), rng.normal(size=4)
+    found = attribute(model, rows, baseline)
+    change = model.predict_raw(rows) - model.predict_raw(baseline[None])
+    np.testing.assert_allclose((found.by_condition + found.by_consequent).sum(axis=2), change, atol=1e-11)
+    # Straight lines of features and bends from the baseline to the first row; slopes by central differences.
+    expected = np.zeros((2, 4))
+    for part in parts:
+        plain, start, end = part.expand(), *part.expand_rows(np.vstack([baseline, rows[0]]))
+        points = start + (np.arange(4000) + 0.5)[:, None] / 4000 * (end - start)
+        owner = [*range(4), *(bend.feature for bend in part.bends)]
+        for m, step in enumerate(1e-5 * np.eye(len(start))):
+            slope = (plain.predict_raw(points + step) - plain.predict_raw(points - step)).mean(axis=0) / 2e-5
+            expected[:, owner[m]] += slope * (end - start)[m]
+    np.testing.assert_allclose((found.by_condition + found.by_consequent)[0], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_committee_of_sums_is_the_mean_of_its_members(mergeable):
+    model, rows = mergeable
+    target = model.predict(rows)
+    committee = TSKCommittee(2, TSKRegressor(n_rules=1, max_iter=5), random_state=0).fit(rows, target)
+    committee.memory_, models = None, (model, RuleModel(model.parts[:2]))
+    for member, rules in zip(committee.estimators_, models, strict=True):
+        member.model_ = rules
+    explained = explain_local(committee, rows, baseline=rows[:1])
+    members = [explain_local(rules, rows, baseline=rows[:1]) for rules in models]
+    for name in ("prediction", "by_condition", "by_consequent"):
+        expected = np.mean([getattr(member, name) for member in members], axis=0)
+        np.testing.assert_allclose(getattr(explained, name), expected, atol=1e-12)
+    predictions = np.stack([member.prediction for member in members], axis=1)
+    np.testing.assert_allclose(explained.member_predictions, predictions, atol=1e-9)
+    frame = explained.rules_to_frame(3)
+    assert (frame["share"] * frame["output"]).sum() == pytest.approx(explained.prediction[3, 0])
+    assert frame.groupby("member")["rule"].apply(sorted).tolist() == [[*range(1, 10)], [*range(1, 7)]]
+    assert set(rule_table(committee, rows)["part"]) == {"Main rules", "Adjustment 1", "Adjustment 2"}
+    table = rule_importance(committee, rows, target)
+    assert table.groupby(["member", "part"], sort=False).size().tolist() == [3] * 5
+    np.testing.assert_allclose(table.groupby(["member", "part"])["share"].sum(), 1.0)
 
 
 # -- words and tables --------------------------------------------------------------------------------------------------
