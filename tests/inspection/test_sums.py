@@ -221,6 +221,23 @@ def test_a_committee_of_sums_is_the_mean_of_its_members(mergeable):
     np.testing.assert_allclose(table.groupby(["member", "part"])["share"].sum(), 1.0)
 
 
+def test_a_part_with_projections_and_one_with_bends_are_explained_together(several):
+    model, X, _ = several
+    bent = make_random(np.random.default_rng(0), [1], [Bend(0, "above", 0.2)], n_features=3)
+    rules = RuleModel([model.rule_base_, bent.rename(model.rule_base_.feature_names, model.rule_base_.output_names)])
+    rows = X.to_numpy()
+    explained = explain_local(rules, rows)
+    total = explained.base + explained.contributions.sum(axis=2)
+    np.testing.assert_allclose(total, rules.predict(rows), atol=1e-9)
+    terms = np.column_stack([rows, np.maximum(rows[:, 0] - 0.2, 0)])
+    local = explained.intercept + np.einsum("nom,nm->no", explained.slopes, terms)
+    np.testing.assert_allclose(local, explained.prediction, atol=1e-9)
+    (sets,) = MembershipDisplay.from_estimator(rules, rows, ["p0"]).sets
+    np.testing.assert_array_equal(sets.centers[:4], model.rule_base_.centers[:, 0])
+    assert sets.asks.tolist() == [True] * 4 + [False] * 3
+    assert len(RuleGridDisplay.from_estimator(rules, rows).share) == 7
+
+
 # -- words and tables --------------------------------------------------------------------------------------------------
 
 

@@ -26,7 +26,8 @@ class LocalExplanation:
     A prediction is a base (the prediction for the baseline row) plus one contribution per column. A contribution has
     two parts: through the consequents, with the rules that fire held fixed, and through the conditions, that is, by
     making other rules fire. Both are integrated along the straight line from the baseline to the row, and add up
-    exactly. Printed, indexed with a row, or plotted.
+    exactly. Where a model is a sum of rule bases, the contributions of its parts are added up; what a bend contributes
+    is its feature's. Printed, indexed with a row, or plotted.
 
     A committee's memory of training rows (Nadaraya-Watson regression of its errors) is one more contribution, "similar
     rows". Its value is the effective number of these rows for each output, counted by nearness and weight.
@@ -54,8 +55,9 @@ class LocalExplanation:
         each; those of a committee member by member.
     rule_outputs : ndarray of shape (n_rows, n_rules, n_outputs)
         What each rule says by itself; that of an adjustment is added to what the main rules say.
-    intercept, slopes : ndarray of shape (n_rows, n_outputs) and (n_rows, n_outputs, n_features)
-        The local linear model: the consequents of the rules, weighted by their shares. Similar rows are no part of it.
+    intercept, slopes : ndarray of shape (n_rows, n_outputs) and (n_rows, n_outputs, n_terms)
+        The local linear model: the consequents of the rules, weighted by their shares, with a slope for each of
+        `feature_names`. Similar rows are no part of it.
     row_numbers : tuple of int
         Where the rows stood in X.
     part_rules : tuple of tuple of int
