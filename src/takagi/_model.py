@@ -13,7 +13,7 @@ from takagi._text import format_number
 from takagi._typing import FloatArray, Table
 from takagi._validation import validate_rows
 from takagi._wording import name_features, name_outputs
-from takagi.profile import Profile, measure_profile
+from takagi.profile import measure_profile
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
 from takagi.tables import Column, TableEncoder
@@ -58,17 +58,21 @@ class OpenModel:
             return self.encoder.show(X)
         return [[format_number(value) for value in row] for row in self.encode(X)]
 
-    def profile(self, X: Table = None) -> Profile | None:
-        """Return the summary of a table, or of the training rows if none is given."""
+    def measure(self, X: Table = None) -> RuleModel:
+        """Return the model with the summary of a table in its parts, or of the training rows if none is given."""
         if X is None:
-            return self.rules.profile
+            return self.model
         rows = self.encode(X)
         if not len(rows):
             raise ValueError("X must have at least one row, got none.")
-        profile = measure_profile((rows, self.rules.predict_raw(rows)), self.rules.firing_share)
-        if self.rules.profile is None:
-            return profile
-        return replace(profile, output_quantiles=self.rules.profile.output_quantiles)
+        outputs = self.model.predict_raw(rows)
+        measured = []
+        for part in self.model.parts:
+            profile = measure_profile((rows, outputs), part.firing_share)
+            if part.profile is not None:
+                profile = replace(profile, output_quantiles=part.profile.output_quantiles)
+            measured.append(replace(part, profile=profile))
+        return RuleModel(tuple(measured))
 
     def inputs_of(self, column: int) -> np.ndarray:
         """Return the features that a column became."""

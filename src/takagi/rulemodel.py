@@ -1,6 +1,6 @@
 """The model: a sum of rule bases, "main rules" and "adjustments"; mostly there is one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -152,7 +152,7 @@ class RuleModel:
             return self.first
         self._check_merge()
         choices = list(product(*(range(part.n_rules) for part in self.parts)))
-        bends = list_bends(self)
+        bends = collect_bends(self.parts)
         weights = [spread_weights(part, bends) for part in self.parts]
         merged = []
         for choice in choices:
@@ -212,9 +212,9 @@ class RuleModel:
         return type(self), (self.parts,)
 
 
-def list_bends(model: RuleModel) -> tuple[Bend, ...]:
-    """Return the bends of all parts of a model, each of them once."""
-    return tuple(dict.fromkeys(bend for part in model.parts for bend in part.bends))
+def collect_bends(parts: Iterable[RuleBase]) -> tuple[Bend, ...]:
+    """Return the bends of all parts, each once."""
+    return tuple(dict.fromkeys(bend for part in parts for bend in part.bends))
 
 
 def spread_weights(part: RuleBase, bends: tuple[Bend, ...]) -> FloatArray:

@@ -16,7 +16,7 @@ from takagi.export._names import Namespace, make_comment_safe, make_identifier
 from takagi.export._source import open_source, write_if_asked
 from takagi.profile import Profile
 from takagi.rulebase import RuleBase
-from takagi.rulemodel import RuleModel, list_bends
+from takagi.rulemodel import RuleModel, collect_bends
 from takagi.tables import Column
 
 _SYSTEM = """[System]
@@ -136,7 +136,7 @@ def _check_sayable(model: RuleModel) -> None:
             "A .fis file cannot state conditions on trained projections. Fit with projection=None, or export with "
             "to_c, to_onnx or to_json, which can."
         )
-    bends = list_bends(model)
+    bends = collect_bends(model.parts)
     if bends:
         example = bends[0].name(shorten(name_features(model)[bends[0].feature]))
         raise ValueError(f"A .fis file has linear formulas and cannot state bends such as {example}. {other}")

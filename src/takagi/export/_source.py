@@ -13,7 +13,7 @@ from takagi._model import OpenModel, open_model
 from takagi._typing import FloatArray
 from takagi.bend import Bend
 from takagi.rulebase import RuleBase
-from takagi.rulemodel import RuleModel, list_bends, spread_weights
+from takagi.rulemodel import RuleModel, collect_bends, spread_weights
 
 _ROOT_OF_HALF = np.sqrt(0.5)
 
@@ -63,7 +63,7 @@ class Layout:
 
 def lay_out(model: RuleModel, dtype: str) -> Layout:
     """Return the numbers of a model as NumPy's `dtype`."""
-    bends = list_bends(model)
+    bends = collect_bends(model.parts)
     _check_bends(bends, dtype)
     center = _choose_origin(model).astype(dtype).astype(float)
     bent = [bend.evaluate(center[bend.feature]) for bend in bends]

@@ -5,19 +5,20 @@ from typing import Any
 from takagi._messages import need_extra
 from takagi._model import open_committee
 from takagi._typing import Table
-from takagi._wording import describe_rules, name_outputs, read_rules
+from takagi._wording import describe_model, name_outputs, name_part, read_model
 
 
 def export_text(model: Any, X: Table = None) -> str:
     """Write the rules as text, those that govern most of the data first.
 
+    Where a model is a sum of parts, the main rules come first, and what each adjustment says is added to what they say.
     A condition is a word for its place in the data, with its center and width: "rooms is high (about 6.8 +- 0.4)". One
     that never halves a rule's firing level within the data excludes nothing and is left out. Formulas are rounded so
     that the rounding costs about a hundredth of the target's spread. Lines have at most 80 columns.
 
     Parameters
     ----------
-    model : TSKRegressor, TSKCommittee, Pipeline or RuleBase
+    model : TSKRegressor, TSKCommittee, Pipeline, RuleBase or RuleModel
         A fitted model. Scalers of a pipeline are undone, so that the rules are in the table's own units. The rules of a
         committee are written member by member.
     X : array or data frame, optional
@@ -43,7 +44,7 @@ def export_text(model: Any, X: Table = None) -> str:
       THEN target = -48 + 4.51 bmi + 1.20 bp
     """
     members = open_committee(model).members
-    texts = [describe_rules(opened.rules, opened.profile(X), opened.columns) for opened in members]
+    texts = [describe_model(opened.measure(X), opened.columns) for opened in members]
     if len(members) == 1:
         return texts[0]
     return "\n\n".join(f"Member {i} of {len(members)}\n\n{text}" for i, text in enumerate(texts, 1))
@@ -54,7 +55,7 @@ def rule_table(model: Any, X: Table = None) -> Any:
 
     Parameters
     ----------
-    model : TSKRegressor, TSKCommittee, Pipeline or RuleBase
+    model : TSKRegressor, TSKCommittee, Pipeline, RuleBase or RuleModel
         A fitted model.
     X : array or data frame, optional
         Data for the shares, the words and the rounding; the training data by default.
@@ -63,7 +64,8 @@ def rule_table(model: Any, X: Table = None) -> Any:
     -------
     pandas.DataFrame
         With the columns "rule" (its number), "share", "if" (its conditions) and "then" (its formula); "then NAME" for
-        each of several outputs. The rules of a committee stand member by member, with its number in "member".
+        each of several outputs. Where the model is a sum, "part" says whether a rule is one of the "Main rules" or of
+        an "Adjustment". The rules of a committee stand member by member, with its number in "member".
 
     Examples
     --------
@@ -77,16 +79,18 @@ def rule_table(model: Any, X: Table = None) -> Any:
     """
     pandas = need_extra("pandas", "report")
     members = open_committee(model).members
-    names = name_outputs(members[0].rules)
+    names = name_outputs(members[0].model)
+    n_parts = max(len(opened.model.parts) for opened in members)
     thens = ["then"] if len(names) == 1 else [f"then {name}" for name in names]
     return pandas.DataFrame(
         {
             **({"member": i} if len(members) > 1 else {}),
+            **({"part": name_part(reading.part, n_parts)} if n_parts > 1 else {}),
             "rule": reading.number,
             "share": reading.share,
             "if": " and ".join(condition.text for condition in reading.conditions) or "anything",
             **{then: " ".join(terms) for then, terms in zip(thens, reading.formulas, strict=True)},
         }
         for i, opened in enumerate(members, 1)
-        for reading in read_rules(opened.rules, opened.profile(X), opened.columns)
+        for reading in read_model(opened.measure(X).parts, columns=opened.columns)
     )
