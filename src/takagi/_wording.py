@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from takagi._text import format_number, format_share, format_to_step, join_terms, shorten, step_below, wrap
-from takagi._typing import FloatArray
+from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.profile import Profile
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from takagi.tables import Column
 
 _HALF = -np.log(0.5)
+HALF_WIDTH = float(np.sqrt(2 * _HALF))  # where a membership is one half, in widths from the center
 _PLACES = ((0.1, "very low"), (0.35, "low"), (0.65, "medium"), (0.9, "high"), (1.0, "very high"))
 _RANKS = {
     1: ("typical",),
@@ -184,28 +185,43 @@ def _name_inputs(column: "Column") -> list[str]:
 def _read_conditions(
     rules: "RuleBase", r: int, words: Sequence[str], profile: Profile | None, columns: "Sequence[Column] | None"
 ) -> Iterator[Condition]:
+    for conditions in _read_columns(rules, r, words, profile, columns):
+        yield from conditions
+
+
+def count_conditions(
+    rules: "RuleBase", r: int, profile: Profile | None = None, columns: "Sequence[Column] | None" = None
+) -> int:
+    """Return how many columns a rule asks about in its text."""
+    words = [""] * rules.n_features
+    return sum(bool(conditions) for conditions in _read_columns(rules, r, words, profile, columns))
+
+
+def _read_columns(
+    rules: "RuleBase", r: int, words: Sequence[str], profile: Profile | None, columns: "Sequence[Column] | None"
+) -> Iterator[list[Condition]]:
+    """Yield the conditions of a rule on each projection and each column: none, one, or two with missing values."""
     n_projected = rules.n_projected
     for j in range(n_projected):
-        if np.isfinite(rules.widths[r, j]):
-            yield _about(f"p{j}", "", rules.centers[r, j], rules.widths[r, j])
+        is_finite = np.isfinite(rules.widths[r, j])
+        yield [_about(f"p{j}", "", rules.centers[r, j], rules.widths[r, j])] if is_finite else []
     names = name_features(rules)
     for column, inputs in group_inputs(rules, columns):
-        centers, widths = (values[r, n_projected + inputs] for values in (rules.centers, rules.widths))
-        if column is not None and column.kind == "category" and len(inputs):
-            if rules.intervals is not None:
-                yield from _read_levels(column, rules.intervals[r, inputs])
-            else:
-                yield from _read_category(column, centers, widths)
+        if column is not None and column.kind == "category":
+            yield list(_name_levels(column, find_levels(rules, r, inputs)))
             continue
-        for m, c, s in zip(inputs, centers, widths, strict=True):
-            is_yes_or_no = profile is not None and profile.is_indicator(int(m))
-            if rules.intervals is not None:
-                is_yes_or_no = is_yes_or_no or (column is not None and column.kind == "boolean")
-                yield from _read_interval(names[m], rules.intervals[r, m], is_yes_or_no)
-            elif (column is not None and column.kind == "boolean") or is_yes_or_no:
-                yield from _read_indicator(names[m], c, s)
-            elif not excludes_nothing(c, s, profile, int(m)):
-                yield _about(shorten(names[m]), words[m], c, s)
+        conditions: list[Condition] = []
+        for m in map(int, inputs):
+            if is_yes_or_no(m, profile, column, is_first=m == inputs[0]):
+                truth = find_truth(rules, r, m)
+                conditions += [] if truth is None else [_name_truth(names[m], truth)]
+            elif rules.intervals is not None:
+                conditions += _name_interval(names[m], rules.intervals[r, m], profile, m)
+            else:
+                center, width = rules.centers[r, n_projected + m], rules.widths[r, n_projected + m]
+                is_empty = excludes_nothing(center, width, profile, m)
+                conditions += [] if is_empty else [_about(shorten(names[m]), words[m], center, width)]
+        yield conditions
 
 
 def group_inputs(rules: "RuleBase", columns: "Sequence[Column] | None") -> "Iterator[tuple[Column | None, np.ndarray]]":
@@ -262,26 +278,20 @@ def _about(name: str, word: str, center: float, width: float) -> Condition:
     return Condition(name, word, f"{name} is {word} ({text})" if word else f"{name} is {text}")
 
 
-def _read_interval(name: str, interval: FloatArray, is_yes_or_no: bool) -> Iterator[Condition]:
-    """Read what a condition means, which is an interval of values; one without limits is no condition."""
+def _name_interval(name: str, interval: FloatArray, profile: Profile | None, feature: int) -> list[Condition]:
+    """Name what a condition means, which is an interval of values; one that excludes nothing is no condition."""
     low, high = interval
-    if is_yes_or_no and np.isinf(interval).any() and not np.isinf(interval).all():
-        yield from _read_indicator(name, float(np.isfinite(low)), 0.5)
-        return
+    if profile is not None:
+        smallest, largest = profile.span(feature)
+        if low <= smallest and largest <= high:
+            return []
     if np.isfinite(low) and np.isfinite(high):
         word = f"from {format_limit(low)} to {format_limit(high)}"
     elif np.isfinite(low) or np.isfinite(high):
         word = f"above {format_limit(low)}" if np.isfinite(low) else f"below {format_limit(high)}"
     else:
-        return
-    yield Condition(shorten(name), word, f"{shorten(name)} {word}")
-
-
-def _read_levels(column: "Column", intervals: FloatArray) -> Iterator[Condition]:
-    """Read conditions on the 0/1 inputs of a category as the levels that they let pass."""
-    asked, refused = np.isfinite(intervals[:, 0]), np.isfinite(intervals[:, 1])
-    allowed = (asked & ~refused) if asked.any() else ~refused
-    yield from _name_levels(column, allowed)
+        return []
+    return [Condition(shorten(name), word, f"{shorten(name)} {word}")]
 
 
 def format_limit(value: float) -> str:
@@ -293,39 +303,75 @@ def format_limit(value: float) -> str:
     return f"{value:.0f}" if value == round(value) and abs(value) < 1e9 else f"{value:.10g}"
 
 
-def _read_indicator(name: str, center: float, width: float) -> Iterator[Condition]:
-    """Read a condition on an input that is 0 or 1; an input named "fuel=diesel" is a level of "fuel"."""
-    preference = 0.5 * (center**2 - (1 - center) ** 2) / width**2  # log membership of 1 less that of 0
-    if abs(preference) <= _HALF:
-        return
+def _name_truth(name: str, truth: bool) -> Condition:
+    """Name a condition on an input that is 0 or 1; an input named "fuel=diesel" is a level of "fuel"."""
     column, equals, level = (shorten(part) for part in name.rpartition("=")) if "=" in name else (shorten(name), "", "")
-    is_true = preference > 0
-    word = (level if is_true else f"not {level}") if equals else str(is_true).lower()
-    yield Condition(column, word, f"{column} is {word}")
+    word = (level if truth else f"not {level}") if equals else str(truth).lower()
+    return Condition(column, word, f"{column} is {word}")
 
 
-def category_memberships(centers: FloatArray, widths: FloatArray) -> FloatArray:
-    """Return each level's membership, 1 for the one that suits best, given the sets on its 0/1 inputs."""
-    distance = np.sum((centers / widths) ** 2) + ((1 - centers) ** 2 - centers**2) / widths**2
-    return np.exp(-0.5 * (distance - distance.min()))
-
-
-def _read_category(column: "Column", centers: FloatArray, widths: FloatArray) -> Iterator[Condition]:
-    yield from _name_levels(column, category_memberships(centers, widths) >= 0.5)
-
-
-def _name_levels(column: "Column", liked: np.ndarray) -> Iterator[Condition]:
-    if liked.all():
+def _name_levels(column: "Column", allowed: BoolArray) -> Iterator[Condition]:
+    if allowed.all():
         return
     levels = [shorten(level) for level in column.levels]
-    chosen = [level for level, is_liked in zip(levels, liked, strict=True) if is_liked]
-    others = [level for level, is_liked in zip(levels, liked, strict=True) if not is_liked]
-    if len(chosen) <= max(2, len(others)):
+    chosen = [level for level, is_allowed in zip(levels, allowed, strict=True) if is_allowed]
+    others = [level for level, is_allowed in zip(levels, allowed, strict=True) if not is_allowed]
+    if lists_levels(allowed):
         word = " or ".join(chosen)
     else:
         word = f"not {others[0]}" if len(others) == 1 else "neither " + " nor ".join(others)
     name = shorten(column.name)
     yield Condition(name, word, f"{name} is {word}")
+
+
+def lists_levels(allowed: BoolArray) -> bool:
+    """Return whether a condition on a category lists the levels that it lets pass, not those that it does not."""
+    return bool(0 < allowed.sum() <= max(2, (~allowed).sum()))
+
+
+# -- what conditions mean ----------------------------------------------------------------------------------------------
+
+
+def is_yes_or_no(feature: int, profile: Profile | None, column: "Column | None", is_first: bool = True) -> bool:
+    """Return whether a condition on a feature names yes or no: it is 0 or 1, or marks missing values."""
+    if column is not None and (column.kind == "boolean" or not is_first):
+        return True
+    return profile is not None and profile.is_indicator(feature)
+
+
+def find_truth(rules: "RuleBase", r: int, feature: int) -> bool | None:
+    """Return which value a rule asks of a feature that is 0 or 1, None if it takes both."""
+    if rules.intervals is not None:
+        low, high = rules.intervals[r, feature]
+        takes_no, takes_yes = low <= 0 <= high, low <= 1 <= high
+        return None if takes_no == takes_yes else bool(takes_yes)
+    center, width = (values[r, rules.n_projected + feature] for values in (rules.centers, rules.widths))
+    preference = 0.5 * (center**2 - (1 - center) ** 2) / width**2  # log membership of 1 less that of 0
+    return None if abs(preference) <= _HALF else bool(preference > 0)
+
+
+def find_levels(rules: "RuleBase", r: int, features: IntArray) -> BoolArray:
+    """Return which levels of a category a rule lets pass, given the features that are its 0/1 inputs."""
+    if rules.intervals is not None:
+        asked, refused = (rules.intervals[r, features, 0] > 0), (rules.intervals[r, features, 1] < 1)
+        return (asked & ~refused) if asked.any() else ~refused
+    at = r, rules.n_projected + features
+    return category_memberships(rules.centers[at], rules.widths[at]) >= 0.5
+
+
+def find_interval(rules: "RuleBase", r: int, feature: int) -> tuple[float, float]:
+    """Return for which values of a feature a condition holds: as its words say, or where its membership is a half."""
+    if rules.intervals is not None:
+        low, high = rules.intervals[r, feature]
+        return float(low), float(high)
+    center, width = (values[r, rules.n_projected + feature] for values in (rules.centers, rules.widths))
+    return float(center - HALF_WIDTH * width), float(center + HALF_WIDTH * width)
+
+
+def category_memberships(centers: FloatArray, widths: FloatArray) -> FloatArray:
+    """Return each level's membership, 1 for the one that suits best, given the sets on its 0/1 inputs."""
+    distance = np.sum((centers / widths) ** 2) + ((1 - centers) ** 2 - centers**2) / widths**2
+    return np.exp(-0.5 * (distance - distance.min(initial=np.inf)))
 
 
 # -- formulas ----------------------------------------------------------------------------------------------------------
