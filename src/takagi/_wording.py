@@ -7,7 +7,7 @@ import numpy as np
 
 from takagi._text import format_number, format_share, format_to_step, join_terms, shorten, step_below, wrap
 from takagi._typing import BoolArray, FloatArray, IntArray
-from takagi.profile import Profile
+from takagi.profile import LEVELS, Profile
 
 if TYPE_CHECKING:
     from takagi.rulebase import RuleBase
@@ -24,15 +24,22 @@ _RANKS = {
     4: ("very low", "low", "high", "very high"),
     5: ("very low", "low", "medium", "high", "very high"),
 }
+_SHORT = 'TSKRegressor(recipe="short")'
+_MOST_OUTSIDE = 1 / 3  # of the conditions, whose center may lie outside the data
+_MOST_WILD = 0.1  # of the data, for which formulas may leave the target's range, by more than the same part of it
 _ROUNDING = 0.01  # the part of the target's spread that the rounding of a whole formula may cost
 
 
 class Condition(NamedTuple):
-    """A condition of a rule on a column: "high" is its word, the whole phrase its text."""
+    """A condition of a rule on a column: "high" is its word, the whole phrase its text.
+
+    The word of an interval is the interval itself, and its place ("low") says where in the data it lies.
+    """
 
     column: str
     word: str
     text: str
+    place: str = ""
 
 
 class Reading(NamedTuple):
@@ -49,6 +56,7 @@ def read_model(
     parts: "Sequence[RuleBase]",
     profiles: Sequence[Profile | None] | None = None,
     columns: "Sequence[Column] | None" = None,
+    centered: bool = False,
 ) -> list[Reading]:
     """Put the rules of all parts of a model in words, numbered from the main rules on; see `read_rules`."""
     profiles = [part.profile for part in parts] if profiles is None else profiles
@@ -56,22 +64,31 @@ def read_model(
     for k, (part, profile) in enumerate(zip(parts, profiles, strict=True)):
         before = sum(other.n_rules for other in parts[:k])
         readings += [
-            reading._replace(part=k, number=before + reading.number) for reading in read_rules(part, profile, columns)
+            reading._replace(part=k, number=before + reading.number)
+            for reading in read_rules(part, profile, columns, centered)
         ]
     return readings
 
 
 def read_rules(
-    rules: "RuleBase", profile: Profile | None = None, columns: "Sequence[Column] | None" = None
+    rules: "RuleBase",
+    profile: Profile | None = None,
+    columns: "Sequence[Column] | None" = None,
+    centered: bool = False,
 ) -> list[Reading]:
     """Put the rules of one part in words, those that govern most first.
 
     The profile gives shares, words, digits, and which conditions exclude nothing; the columns of a table join the
-    inputs that one column became. Without them the rules are read as they are, in their order.
+    inputs that one column became. Without them the rules are read as they are, in their order. Centered formulas have
+    terms such as "5.9 (RM - 6.3)", around the means of the profile.
     """
     order = range(rules.n_rules) if profile is None else np.argsort(-profile.share, kind="stable")
-    steps = [_digit_steps(rules, profile, k) for k in range(rules.n_outputs)]
     names = name_terms(rules, columns)
+    middles = _find_middles(rules, profile, columns) if centered else np.zeros(len(names))
+    names = [_center_name(name, middle) for name, middle in zip(names, middles, strict=True)]
+    consequents = rules.consequents.copy()
+    consequents[:, :, 0] += consequents[:, :, 1:] @ middles
+    steps = [_digit_steps(rules, profile, middles, k) for k in range(rules.n_outputs)]
     words = name_sets(rules, profile)
     return [
         Reading(
@@ -81,7 +98,7 @@ def read_rules(
             conditions=tuple(_read_conditions(rules, int(r), words[r], profile, columns)),
             formulas=tuple(
                 tuple(join_terms(_write_weights(weights, step), names))
-                for weights, step in zip(rules.consequents[r], steps, strict=True)
+                for weights, step in zip(consequents[r], steps, strict=True)
             ),
         )
         for r in order
@@ -93,17 +110,30 @@ def describe_rules(rules: "RuleBase", profile: Profile | None = None, columns: "
     return _describe_parts([rules], [profile], columns)
 
 
-def describe_model(model: "RuleModel", columns: "Sequence[Column] | None" = None) -> str:
-    """Write the rules of all parts as text of at most 80 columns; what adjustments say is added up."""
-    return _describe_parts(model.parts, [part.profile for part in model.parts], columns)
+def describe_model(
+    model: "RuleBase | RuleModel", columns: "Sequence[Column] | None" = None, centered: bool = False
+) -> str:
+    """Write the rules of all parts as text of at most 80 columns; what adjustments say is added up.
+
+    A last line says so if the rules make sense only together; see `find_doubt`.
+    """
+    text = _describe_parts(model.parts, [part.profile for part in model.parts], columns, centered)
+    doubt = find_doubt(model.parts, columns)
+    if not doubt:
+        return text
+    note = f"These rules make sense only together: {doubt}. For rules that are true one by one: {_SHORT}."
+    return f"{text}\n{wrap('Note:', note.split(' '), ' ' * 6)}"
 
 
 def _describe_parts(
-    parts: "Sequence[RuleBase]", profiles: Sequence[Profile | None], columns: "Sequence[Column] | None"
+    parts: "Sequence[RuleBase]",
+    profiles: Sequence[Profile | None],
+    columns: "Sequence[Column] | None",
+    centered: bool = False,
 ) -> str:
     outputs = [shorten(name) for name in name_outputs(parts[0])]
     lines, last = [], -1
-    for reading in read_model(parts, profiles, columns):
+    for reading in read_model(parts, profiles, columns, centered):
         if len(parts) > 1 and reading.part != last:
             lines.append(name_part(reading.part, len(parts)))
             last = reading.part
@@ -280,26 +310,41 @@ def _about(name: str, word: str, center: float, width: float) -> Condition:
 
 def _name_interval(name: str, interval: FloatArray, profile: Profile | None, feature: int) -> list[Condition]:
     """Name what a condition means, which is an interval of values; one that excludes nothing is no condition."""
-    low, high = interval
+    low, high = map(float, interval)
+    reach, place = 0.0, ""
     if profile is not None:
         smallest, largest = profile.span(feature)
         if low <= smallest and largest <= high:
             return []
-    if np.isfinite(low) and np.isfinite(high):
-        word = f"from {format_limit(low)} to {format_limit(high)}"
-    elif np.isfinite(low) or np.isfinite(high):
-        word = f"above {format_limit(low)}" if np.isfinite(low) else f"below {format_limit(high)}"
-    else:
+        reach, place = max(abs(smallest), abs(largest)), name_place(_find_middle_place(profile, feature, (low, high)))
+    limits = [format_limit(limit, reach) for limit in (low, high) if np.isfinite(limit)]
+    if not limits:
         return []
-    return [Condition(shorten(name), word, f"{shorten(name)} {word}")]
+    if len(limits) == 2:
+        word = f"is {limits[0]}" if low == high else f"from {limits[0]} to {limits[1]}"
+    else:
+        word = f"above {limits[0]}" if np.isfinite(low) else f"below {limits[0]}"
+    return [Condition(shorten(name), word.removeprefix("is "), f"{shorten(name)} {word}", place)]
 
 
-def format_limit(value: float) -> str:
-    """Write a limit with all of its digits, of which there are few.
+def _find_middle_place(profile: Profile, feature: int, interval: tuple[float, float]) -> float:
+    """Return the middle of an interval, as a place in the distribution of a feature, from 0 to 1."""
+    low, high = interval
+    first = profile.place(feature, low) if np.isfinite(low) else 0.0
+    last = profile.place(feature, high) if np.isfinite(high) else 1.0
+    return (first + last) / 2
+
+
+def format_limit(value: float, reach: float = 0.0) -> str:
+    """Write a limit with all of its digits, of which there are few; beside values of some reach, dust is 0.
 
     >>> format_limit(7.2), format_limit(300.0), format_limit(0.00035), format_limit(-1250000.0)
     ('7.2', '300', '0.00035', '-1250000')
+    >>> format_limit(7.199999999999999), format_limit(-2.2e-16, reach=3.0)
+    ('7.2', '0')
     """
+    if abs(value) <= 1e-12 * reach:
+        return "0"
     return f"{value:.0f}" if value == round(value) and abs(value) < 1e9 else f"{value:.10g}"
 
 
@@ -374,6 +419,72 @@ def category_memberships(centers: FloatArray, widths: FloatArray) -> FloatArray:
     return np.exp(-0.5 * (distance - distance.min(initial=np.inf)))
 
 
+# -- whether rules make sense by themselves ----------------------------------------------------------------------------
+
+
+def find_doubt(parts: "Sequence[RuleBase]", columns: "Sequence[Column] | None" = None) -> str:
+    """Return why rules make sense only together, judged without data by what they carry of it; nothing if they do not.
+
+    There are two reasons. More than a third of the conditions "about c +- s" have their center outside the data, so
+    that no row is about c. Or rules that govern more than a tenth of the data have a formula that leaves the target's
+    range by more than a tenth of it, for the row that is typical of the rule: the middle, by rank, of what its
+    conditions allow, and the mean of the other columns; other parts of a sum add what they say of that row.
+    """
+    if any(part.profile is None for part in parts):
+        return ""
+    outside = [is_outside for part in parts for is_outside in _find_outside(part, columns)]
+    if sum(outside) > _MOST_OUTSIDE * len(outside):
+        return f"{format_share(sum(outside) / len(outside))} of their conditions are centered outside the data"
+    wild = max(_measure_wild(parts, k) for k in range(len(parts))) if parts[0].link == "identity" else 0.0
+    if wild > _MOST_WILD:
+        return f"for {format_share(wild)} of the data, formulas leave the range of the target by themselves"
+    return ""
+
+
+def _find_outside(rules: "RuleBase", columns: "Sequence[Column] | None") -> Iterator[bool]:
+    """Yield for each condition "about c +- s" on a column whether its center is outside the data."""
+    profile = rules.profile
+    if rules.intervals is not None or profile is None:
+        return
+    for column, inputs in group_inputs(rules, columns):
+        for m in map(int, inputs):
+            is_level = column is not None and column.kind == "category"
+            if is_level or is_yes_or_no(m, profile, column, is_first=m == inputs[0]):
+                continue
+            low, high = profile.span(m)
+            at = slice(None), rules.n_projected + m
+            for center, width in zip(rules.centers[at], rules.widths[at], strict=True):
+                if not excludes_nothing(center, width, profile, m):
+                    yield not low <= center <= high
+
+
+def _measure_wild(parts: "Sequence[RuleBase]", k: int) -> float:
+    """Return which part of the data is governed by rules of a part whose formula leaves the target's range."""
+    rules, profile = parts[k], parts[k].profile
+    assert profile is not None
+    rows = np.array([_find_typical(rules, r, profile) for r in range(rules.n_rules)])
+    outputs = rules.rule_outputs(rows)[np.arange(len(rows)), np.arange(len(rows))]
+    for part in (*parts[:k], *parts[k + 1 :]):
+        level = part.log_firing(rows)
+        firing = np.exp(level - level.max(axis=1, keepdims=True))
+        outputs += np.einsum("nr,nro->no", firing / firing.sum(axis=1, keepdims=True), part.rule_outputs(rows))
+    low, high = profile.output_quantiles[[0, -1]]
+    margin = _MOST_WILD * (high - low)
+    is_wild = (outputs < low - margin) | (outputs > high + margin)
+    return float(profile.share @ is_wild.any(axis=1))
+
+
+def _find_typical(rules: "RuleBase", r: int, profile: Profile) -> FloatArray:
+    """Return a row that is typical of a rule."""
+    row = profile.mean.copy()
+    for m in range(rules.n_features):
+        interval = find_interval(rules, r, m)
+        low, high = profile.span(m)
+        if interval[0] > low or interval[1] < high:
+            row[m] = np.interp(_find_middle_place(profile, m, interval), LEVELS, profile.quantiles[:, m])
+    return row
+
+
 # -- formulas ----------------------------------------------------------------------------------------------------------
 
 
@@ -383,7 +494,7 @@ def _write_weights(weights: FloatArray, steps: FloatArray | None) -> list[str]:
     return ["0" if np.isinf(step) else format_to_step(w, step) for w, step in zip(weights, steps, strict=True)]
 
 
-def _digit_steps(rules: "RuleBase", profile: Profile | None, k: int) -> FloatArray | None:
+def _digit_steps(rules: "RuleBase", profile: Profile | None, middles: FloatArray, k: int) -> FloatArray | None:
     """Return the decimal place to round each weight of an output to, with small errors beside the target's spread."""
     if profile is None:
         return None
@@ -391,12 +502,44 @@ def _digit_steps(rules: "RuleBase", profile: Profile | None, k: int) -> FloatArr
     spread = (ordered[-3] - ordered[2]) or (ordered[-1] - ordered[0])
     if not spread > 0:
         return None
-    reach = np.abs(profile.quantiles[[0, -1]]).max(axis=0)
+    ends = profile.quantiles[[0, -1]]
+    reach = np.abs(ends).max(axis=0)
+    n_projected = 0 if rules.consequent_projection is None else rules.consequent_projection.shape[1]
     if rules.consequent_projection is not None:
         reach = np.r_[np.abs(rules.consequent_projection).T @ np.r_[1.0, reach], reach]
-    ends = profile.quantiles[[0, -1]]
+    slopes = slice(n_projected, n_projected + rules.n_features)
+    reach[slopes] = np.abs(ends - middles[slopes]).max(axis=0)
     bent = [np.abs(bend.evaluate(ends[:, bend.feature])).max() for bend in rules.bends]
     reach = np.r_[1.0, reach, bent]
     with np.errstate(divide="ignore"):
         allowed = 2 * _ROUNDING * spread / np.sqrt(len(reach)) / reach
     return np.array([step_below(size) if np.isfinite(size) else np.inf for size in allowed])
+
+
+def _find_middles(rules: "RuleBase", profile: Profile | None, columns: "Sequence[Column] | None") -> FloatArray:
+    """Return what is taken away from each term of a centered formula, 0 for all but numbers.
+
+    It is the mean of a column, with as many digits as tell a tenth of its spread.
+    """
+    if profile is None:
+        raise ValueError(
+            "centered formulas need the means of the columns, and these rules carry no summary of data; give X."
+        )
+    n_projected = 0 if rules.consequent_projection is None else rules.consequent_projection.shape[1]
+    middles = np.zeros(rules.consequents.shape[2] - 1)
+    for column, inputs in group_inputs(rules, columns):
+        for m in map(int, inputs):
+            is_level = column is not None and column.kind == "category"
+            if is_level or is_yes_or_no(m, profile, column, is_first=m == inputs[0]):
+                continue
+            ordered = profile.quantiles[:, m]
+            spread = (ordered[-3] - ordered[2]) or (ordered[-1] - ordered[0])
+            if spread > 0:
+                middles[n_projected + m] = float(format_to_step(profile.mean[m], step_below(spread) / 10))
+    return middles
+
+
+def _center_name(name: str, middle: float) -> str:
+    if middle == 0:
+        return name
+    return f"({name} {'-' if middle > 0 else '+'} {format_limit(abs(middle))})"

@@ -9,6 +9,7 @@ from takagi import Bend, RuleBase, RuleModel, TableEncoder, TSKCommittee, TSKReg
 from takagi._model import open_model
 from takagi._wording import describe_model
 from takagi.inspection import check_rules, measure_size
+from takagi.inspection._truth import describe_misfits
 from takagi.profile import measure_profile
 
 INF = float("inf")
@@ -76,6 +77,7 @@ def test_counts_by_hand():
     assert check.summary["outside"] == 1 / 3
     assert check.summary["holds"] == 4 / 5
     assert check.summary["governs"] == 1.0
+    assert "1 more rule governs no row." in str(check).splitlines()
 
 
 def test_intervals_are_what_conditions_mean():
@@ -271,7 +273,28 @@ def test_the_text_of_a_check_fits_eighty_columns(diabetes, cars, several):
     )
     text = str(check_rules(rules, [[0.0], [1.0]], [1e100, -1e100]))
     assert max(map(len, text.splitlines())) <= 80
-    assert "-" in text.splitlines()[2].split()  # nothing is known of a rule that governs no row
+    assert "2 more rules govern no row." in text
+
+
+def test_a_row_that_no_rule_fits_is_told():
+    rules = RuleBase([[0.0], [10.0]], [[2.0], [2.0]], [[[0.0, 1.0]], [[5.0, 0.0]]])
+    rows = np.array([[0.0], [13.0], [5.0], [16.0], [200.0]])
+    lines = describe_misfits(open_model(rules), rows)
+    assert lines[:2] == [[], []]
+    assert lines[2:] == [
+        [f"No rule fits this row: the best holds to {level}."] for level in ("0.04", "0.01", "less than 0.000001")
+    ]
+    always = RuleBase([[0.0]], [[INF]], [[[1.0, 0.0]]])
+    (lines,) = describe_misfits(open_model(RuleModel([always, rules])), np.array([[20.0]]))
+    assert lines == ["Adjustment: no rule fits this row: the best holds to 0.000004."]
+
+
+def test_a_row_in_the_intervals_of_a_rule_fits_however_far_it_is_from_the_center():
+    rules = RuleBase(
+        [[0.0], [10.0]], [[1.5], [1.5]], [[[0.0, 1.0]], [[5.0, 0.0]]], intervals=[[[-INF, 5.0]], [[6.0, INF]]]
+    )
+    told = [bool(lines) for lines in describe_misfits(open_model(rules), np.array([[-50.0], [5.5], [5.01], [50.0]]))]
+    assert told == [False, True, True, False]
 
 
 def test_bad_input_is_refused(diabetes, by_hand):

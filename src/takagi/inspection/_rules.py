@@ -1,14 +1,15 @@
 """The rules as text and as a table."""
 
+from dataclasses import replace
 from typing import Any
 
 from takagi._messages import need_extra
 from takagi._model import open_committee
 from takagi._typing import Table
-from takagi._wording import describe_rules, name_outputs, read_rules
+from takagi._wording import Condition, describe_model, name_outputs, read_rules
 
 
-def export_text(model: Any, X: Table = None) -> str:
+def export_text(model: Any, X: Table = None, *, centered: bool = False) -> str:
     """Write the rules as text, those that govern most of the data first.
 
     A condition is a word for its place in the data, with its center and width: "rooms is high (about 6.8 +- 0.4)". One
@@ -22,6 +23,9 @@ def export_text(model: Any, X: Table = None) -> str:
         committee are written member by member.
     X : array or data frame, optional
         Data for the shares, the words and the rounding; the training data by default.
+    centered : bool, default=False
+        Whether to write formulas around the means of the columns, "24.1 + 5.9 (RM - 6.3)": the constant is then what
+        the rule says of an average row. Terms of a yes or no, of levels, of projections and of bends stay as they are.
 
     Returns
     -------
@@ -43,7 +47,9 @@ def export_text(model: Any, X: Table = None) -> str:
       THEN target = -48 + 4.51 bmi + 1.20 bp
     """
     members = open_committee(model).members
-    texts = [describe_rules(opened.rules, opened.profile(X), opened.columns) for opened in members]
+    texts = [
+        describe_model(replace(opened.rules, profile=opened.profile(X)), opened.columns, centered) for opened in members
+    ]
     if len(members) == 1:
         return texts[0]
     return "\n\n".join(f"Member {i} of {len(members)}\n\n{text}" for i, text in enumerate(texts, 1))
@@ -84,9 +90,13 @@ def rule_table(model: Any, X: Table = None) -> Any:
             **({"member": i} if len(members) > 1 else {}),
             "rule": reading.number,
             "share": reading.share,
-            "if": " and ".join(condition.text for condition in reading.conditions) or "anything",
+            "if": " and ".join(map(_write_condition, reading.conditions)) or "anything",
             **{then: " ".join(terms) for then, terms in zip(thens, reading.formulas, strict=True)},
         }
         for i, opened in enumerate(members, 1)
         for reading in read_rules(opened.rules, opened.profile(X), opened.columns)
     )
+
+
+def _write_condition(condition: Condition) -> str:
+    return f"{condition.text} ({condition.place})" if condition.place else condition.text

@@ -9,7 +9,7 @@ from scipy.special import expit, softmax
 
 from takagi._messages import need_extra
 from takagi._model import OpenModel, open_model
-from takagi._text import format_number, format_share, wrap
+from takagi._text import count, format_number, format_share, wrap
 from takagi._typing import BoolArray, FloatArray, IntArray, Table
 from takagi._validation import check_targets
 from takagi._wording import (
@@ -28,6 +28,7 @@ from takagi.profile import Profile
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
 
+_LEAST_FIRING = 0.05  # of a rule that fits a row
 _MARGIN = 0.1  # by which part of the target's range a formula may leave it
 
 
@@ -132,19 +133,21 @@ class RuleCheck:
         return f"RuleCheck(n_rules={len(self.rules)}, summary={self.summary})"
 
     def _list_rules(self) -> list[str]:
-        """Return a line for each rule below a line of headings, and a heading for each of several parts."""
-        is_single = len(self.output_names) == 1
+        """Return a line for each rule that governs rows, below a line of headings and that of its part."""
+        is_single, n_parts = len(self.output_names) == 1, self.rules[-1].part
         headings = ["rule", "rows", "holds", "governs", "own error", "model's"]
         headings += ["lowest", "highest", "beyond"] if is_single else ["beyond"]
         table = self._write_cells(is_single)
         widths = [max(map(len, cells)) for cells in zip(headings, *table, strict=True)]
         gap = "  " if sum(widths) + 2 * len(widths) <= 80 else " "
         write = lambda cells: gap.join(map(str.rjust, cells, widths)).rstrip()  # noqa: E731
-        lines, n_parts = [write(headings)], self.rules[-1].part
-        for rule, cells in zip(self.rules, table, strict=True):
-            if n_parts > 1 and rule.part != (0 if rule.rule == 1 else self.rules[rule.rule - 2].part):
-                lines.append(name_part(rule.part - 1, n_parts))
-            lines.append(write(cells))
+        lines = [write(headings)]
+        for part in range(1, n_parts + 1):
+            lines += [name_part(part - 1, n_parts)] if n_parts > 1 else []
+            rules = [(rule, cells) for rule, cells in zip(self.rules, table, strict=True) if rule.part == part]
+            lines += [write(cells) for rule, cells in rules if rule.share > 0]
+            n_idle = sum(rule.share == 0 for rule, _ in rules)
+            lines += [f"{count(n_idle, 'more rule')} govern{'s' * (n_idle == 1)} no row."] if n_idle else []
         return lines
 
     def _write_cells(self, is_single: bool) -> list[list[str]]:
@@ -372,6 +375,58 @@ def _write_beyond(rule: RuleTruth) -> str:
     if not rule.is_inside:
         return "center" if rule.stays else "both"
     return "" if rule.stays else "output"
+
+
+# -- rows that no rule fits --------------------------------------------------------------------------------------------
+
+
+def describe_misfits(opened: OpenModel, rows: FloatArray) -> list[list[str]]:
+    """Say of rows, which are encoded, that no rule fits them, with a line for each part of the model where it is so.
+
+    A rule fits a row if it fires to at least 0.05, or if it names intervals and the row is in all of them. The shares
+    of rules always sum to 1, so that some rule governs a row also where none was made for it.
+
+    Returns
+    -------
+    list of list of str
+        For each row the lines, mostly none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from takagi import RuleBase
+    >>> from takagi._model import open_model
+    >>> from takagi.inspection._truth import describe_misfits
+    >>> rules = RuleBase([[0.0], [10.0]], [[2.0], [2.0]], [[[0.0, 1.0]], [[5.0, 0.0]]])
+    >>> describe_misfits(open_model(rules), np.array([[1.0], [19.2]]))
+    [[], ['No rule fits this row: the best holds to 0.00003.']]
+    """
+    parts = opened.model.parts
+    lines: list[list[str]] = [[] for _ in rows]
+    for k, part in enumerate(parts):
+        level = np.exp(part.log_firing(rows).max(axis=1))
+        poor = np.flatnonzero(level < _LEAST_FIRING)
+        if part.intervals is not None:
+            held = [_satisfies(part, r, rows[poor], opened.columns, opened.model.profile) for r in range(part.n_rules)]
+            poor = poor[~np.any(held, axis=0)] if len(poor) else poor
+        what = "No rule fits this row" if len(parts) == 1 else f"{name_part(k, len(parts))}: no rule fits this row"
+        for i in poor:
+            lines[i].append(f"{what}: the best holds to {_write_level(float(level[i]))}.")
+    return lines
+
+
+def _satisfies(rules: RuleBase, r: int, rows: FloatArray, columns: Sequence[Any], profile: Profile | None) -> BoolArray:
+    """Return which rows satisfy all conditions of a rule."""
+    satisfied = np.ones(len(rows), dtype=bool)
+    for condition in _list_conditions(rules, r, rows, columns, profile) if len(rows) else ():
+        satisfied &= condition.holds
+    return satisfied
+
+
+def _write_level(level: float) -> str:
+    if level < 1e-6:
+        return "less than 0.000001"
+    return np.format_float_positional(float(f"{level:.1g}"), trim="-")
 
 
 # -- size --------------------------------------------------------------------------------------------------------------
