@@ -13,8 +13,11 @@ def export_text(model: Any, X: Table = None, *, centered: bool = False) -> str:
     """Write the rules as text, those that govern most of the data first.
 
     A condition is a word for its place in the data, with its center and width: "rooms is high (about 6.8 +- 0.4)". One
-    that never halves a rule's firing level within the data excludes nothing and is left out. Formulas are rounded so
-    that the rounding costs about a hundredth of the target's spread. Lines have at most 80 columns.
+    that never halves a rule's firing level within the data excludes nothing and is left out. Rules that carry intervals
+    have conditions such as "rooms above 7.2" instead. Formulas are rounded so that the rounding costs about a hundredth
+    of the target's spread. Lines have at most 80 columns. A note at the end says so if the rules make sense only
+    together: more than a third of their conditions are centered outside the data, or formulas of rules that govern more
+    than a tenth of it leave the target's range; `check_rules` measures the same with data.
 
     Parameters
     ----------
@@ -45,6 +48,8 @@ def export_text(model: Any, X: Table = None, *, centered: bool = False) -> str:
     Rule 2 (34 % of the data)
       IF bmi is high (about 30.3 +- 3.6) and bp is high (about 107 +- 12)
       THEN target = -48 + 4.51 bmi + 1.20 bp
+    >>> print(export_text(model, centered=True).splitlines()[2])
+      THEN target = 131 + 4.2 (bmi - 26) + 0.63 (bp - 95)
     """
     members = open_committee(model).members
     texts = [
@@ -68,7 +73,8 @@ def rule_table(model: Any, X: Table = None) -> Any:
     Returns
     -------
     pandas.DataFrame
-        With the columns "rule" (its number), "share", "if" (its conditions) and "then" (its formula); "then NAME" for
+        With the columns "rule" (its number), "share", "if" (its conditions; in brackets, where in the data an interval
+        lies: "rooms above 7.2 (very high)") and "then" (its formula); "then NAME" for
         each of several outputs. The rules of a committee stand member by member, with its number in "member".
 
     Examples
