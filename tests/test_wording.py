@@ -109,9 +109,10 @@ def test_text_fits_eighty_columns_whatever_the_names(problem, name_length):
         feature_names=[f"{m:x}".rjust(name_length, "f") for m in range(n_features)],
         output_names=[f"{o}".rjust(name_length, "t") for o in range(n_outputs)],
     )
-    text = describe_rules(rules, look_at(rules, problem.X))
-    assert max(map(len, text.splitlines())) <= 80
-    assert all(line == line.rstrip() for line in text.splitlines())
+    profile = look_at(rules, problem.X)
+    for text in (describe_rules(rules, profile), describe_model(replace(rules, profile=profile), centered=True)):
+        assert max(map(len, text.splitlines())) <= 80
+        assert all(line == line.rstrip() for line in text.splitlines())
 
 
 @explore

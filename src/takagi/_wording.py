@@ -273,7 +273,7 @@ def excludes_nothing(center: float, width: float, profile: Profile | None, featu
     if profile is None:
         return False
     low, high = profile.span(feature)
-    best = (np.clip(center, low, high) - center) / width
+    best = (min(max(center, low), high) - center) / width
     worst = max(abs(low - center), abs(high - center)) / width
     return bool(0.5 * (worst**2 - best**2) <= _HALF)
 
@@ -463,11 +463,12 @@ def _measure_wild(parts: "Sequence[RuleBase]", k: int) -> float:
     rules, profile = parts[k], parts[k].profile
     assert profile is not None
     rows = np.array([_find_typical(rules, r, profile) for r in range(rules.n_rules)])
-    outputs = rules.rule_outputs(rows)[np.arange(len(rows)), np.arange(len(rows))]
-    for part in (*parts[:k], *parts[k + 1 :]):
-        level = part.log_firing(rows)
-        firing = np.exp(level - level.max(axis=1, keepdims=True))
-        outputs += np.einsum("nr,nro->no", firing / firing.sum(axis=1, keepdims=True), part.rule_outputs(rows))
+    with np.errstate(over="ignore", invalid="ignore"):
+        outputs = rules.rule_outputs(rows)[np.arange(len(rows)), np.arange(len(rows))]
+        for part in (*parts[:k], *parts[k + 1 :]):
+            level = part.log_firing(rows)
+            firing = np.exp(level - level.max(axis=1, keepdims=True))
+            outputs += np.einsum("nr,nro->no", firing / firing.sum(axis=1, keepdims=True), part.rule_outputs(rows))
     low, high = profile.output_quantiles[[0, -1]]
     margin = _MOST_WILD * (high - low)
     is_wild = (outputs < low - margin) | (outputs > high + margin)

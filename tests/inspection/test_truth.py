@@ -3,8 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
 from sklearn.pipeline import make_pipeline
 
+from cases import explore, problems, to_takagi
 from takagi import Bend, RuleBase, RuleModel, TableEncoder, TSKCommittee, TSKRegressor
 from takagi._model import open_model
 from takagi._wording import describe_model
@@ -261,6 +263,23 @@ def test_probabilities_are_measured_after_the_link():
     check = check_rules(rules, [[-1.0], [0.0], [1.0]], [0.0, 0.5, 1.0])
     assert check.summary["strongest"] == pytest.approx(0.0, abs=1e-8)
     assert check.summary["wild"] == 0.0
+
+
+@explore
+@given(problems())
+def test_the_summary_pools_what_is_true_of_the_rules(problem):
+    rules = to_takagi(problem.rules)
+    check = check_rules(rules, problem.X, problem.y)
+    share = rules.firing_share(problem.X)
+    frame = check.to_frame().fillna(0.0)
+    assert frame["share"].tolist() == pytest.approx(
+        np.bincount(share.argmax(axis=1), minlength=rules.n_rules) / len(share)
+    )
+    assert check.summary["holds"] == pytest.approx((frame["share"] * frame["holds"]).sum())
+    own = rules.rule_outputs(problem.X)[np.arange(len(share)), share.argmax(axis=1)]
+    errors = np.sqrt(((own - problem.y) ** 2).mean(axis=0))
+    assert check.summary["strongest"] == pytest.approx(errors.mean(), rel=1e-6, abs=1e-9)
+    assert max(map(len, str(check).splitlines())) <= 80
 
 
 def test_the_text_of_a_check_fits_eighty_columns(diabetes, cars, several):

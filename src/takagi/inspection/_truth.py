@@ -28,6 +28,7 @@ from takagi.profile import Profile
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
 
+_BLOCK_ROWS = 10_000  # whose firing shares are in memory together
 _LEAST_FIRING = 0.05  # of a rule that fits a row
 _MARGIN = 0.1  # by which part of the target's range a formula may leave it
 
@@ -277,9 +278,8 @@ class _Part:
         self.number, self.whole = k, whole
         self.rules = opened.model.parts[k]
         self.before = sum(part.n_rules for part in opened.model.parts[:k])
-        self.governing = self.rules.firing_share(whole.rows).argmax(axis=1)
-        self.own = self.rules.rule_outputs(whole.rows)
-        self.strongest = self.own[np.arange(len(whole.rows)), self.governing]
+        self.governing = _find_governing(self.rules, whole.rows)
+        self.strongest = _predict_own(self.rules, whole.rows, self.governing)
         self.satisfied = np.ones((len(whole.rows), self.rules.n_rules), dtype=bool)
         self.outside: list[list[bool]] = []
         for r in range(self.rules.n_rules):
@@ -295,7 +295,7 @@ class _Part:
         for r in range(self.rules.n_rules):
             here = np.flatnonzero(self.governing == r)
             n_satisfied, n_both = int(self.satisfied[:, r].sum()), int(self.agreed[:, r].sum())
-            own = self.own[here, r]
+            own = self.strongest[here]
             alone = self.whole.respond(self.whole.raw[here] - mean[here] + own)
             unknown = float("nan")
             yield RuleTruth(
@@ -311,6 +311,22 @@ class _Part:
                 is_inside=not any(self.outside[r]),
                 stays=not self.whole.leaves_range(alone).any(),
             )
+
+
+def _find_governing(rules: RuleBase, rows: FloatArray) -> IntArray:
+    """Return which rule has the largest firing share in each row."""
+    blocks = np.split(rows, range(_BLOCK_ROWS, len(rows), _BLOCK_ROWS))
+    return np.concatenate([rules.firing_share(block).argmax(axis=1) for block in blocks])
+
+
+def _predict_own(rules: RuleBase, rows: FloatArray, governing: IntArray) -> FloatArray:
+    """Return what the rule that governs a row says of it by itself, of shape (n_rows, n_outputs)."""
+    outputs = np.empty((len(rows), rules.n_outputs))
+    inputs = rules.consequent_inputs(rows)
+    for r in np.unique(governing):
+        here = governing == r
+        outputs[here] = inputs[here] @ rules.consequents[r, :, 1:].T + rules.consequents[r, :, 0]
+    return outputs
 
 
 class _Held(NamedTuple):
