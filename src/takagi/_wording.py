@@ -121,7 +121,9 @@ def describe_model(
     doubt = find_doubt(model.parts, columns)
     if not doubt:
         return text
-    note = f"These rules make sense only together: {doubt}. For rules that are true one by one: {_SHORT}."
+    note = f"These rules make sense only together: {doubt}."
+    if any(part.intervals is None for part in model.parts):
+        note += f" For rules that are true one by one: {_SHORT}."
     return f"{text}\n{wrap('Note:', note.split(' '), ' ' * 6)}"
 
 

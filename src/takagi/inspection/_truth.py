@@ -85,7 +85,8 @@ class RuleCheck:
         - "error", "strongest": root mean square errors, in the target's units, of the model, and of the strongest rule
           alone, which is the one with the largest firing share; in a sum of parts, of the sum of each part's strongest
           rule.
-        - "outside": the part of the conditions whose center lies outside the training range of the column.
+        - "outside": the part of the conditions whose center lies outside the training range of the column. Conditions
+          that name levels, or yes or no, are never outside.
         - "wild": the part of the rows for which the strongest rule's formula leaves the target's range by more than a
           tenth of that range.
         - "holds": of the rows that a rule governs, the part that satisfies all of its conditions.
@@ -203,8 +204,9 @@ def check_rules(model: Any, X: Table, y: Table) -> RuleCheck:
     Returns
     -------
     RuleCheck
-        Printed, it is a line for each rule and the summary. Ranges are those of the training rows, or of X and y if the
-        rules have seen none. With several outputs, errors and "wild" are means of those of each output.
+        Printed, it is a line for each rule that governs rows, and the summary; "beyond" says what is out of range: a
+        center of the rule, an output, or both. Ranges are those of the training rows, or of X and y if the rules have
+        seen none. With several outputs, errors and "wild" are means of those of each output.
 
     Examples
     --------
@@ -229,7 +231,7 @@ def check_rules(model: Any, X: Table, y: Table) -> RuleCheck:
     whole = _Whole(opened.model, rows, target)
     parts = [_Part(opened, k, whole) for k in range(len(opened.model.parts))]
     strongest = whole.respond(np.sum([part.strongest for part in parts], axis=0))
-    n_governed = sum(len(rows) for _ in parts)
+    n_governed = len(rows) * len(parts)
     n_satisfied = sum(int(part.satisfied.sum()) for part in parts)
     n_both = sum(int(part.agreed.sum()) for part in parts)
     outside = [is_outside for part in parts for rule in part.outside for is_outside in rule]
