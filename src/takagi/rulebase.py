@@ -13,7 +13,7 @@ from scipy.special import expit, softmax
 from takagi import kernels
 from takagi._messages import unknown_name
 from takagi._typing import ArrayLike, FloatArray, IntArray
-from takagi._wording import describe_rules, name_features
+from takagi._wording import describe_model, name_features
 from takagi.bend import Bend
 from takagi.kernels import PARAMETERS, count_blocks
 from takagi.profile import LEVELS, Profile
@@ -299,7 +299,7 @@ class RuleBase:
     # -- text ----------------------------------------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        return describe_rules(self, self.profile)
+        return describe_model(self)
 
     def __repr__(self) -> str:
         return f"RuleBase(n_rules={self.n_rules}, n_features={self.n_features}, n_outputs={self.n_outputs})"
