@@ -113,6 +113,7 @@ class BaseTSK(BaseEstimator):
         "keep_prob": [_AUTO, Interval(Real, 0, 1, closed="right")],
         "l2": [_AUTO, Interval(Real, 0, None, closed="left")],
         "smoothness": [_AUTO, Interval(Real, 0, None, closed="left")],
+        "agreement": [Interval(Real, 0, None, closed="left")],
         "batch_size": [_AUTO, Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "schedule": [str],
@@ -142,6 +143,7 @@ class BaseTSK(BaseEstimator):
         keep_prob: float | str = "auto",
         l2: float | str = "auto",
         smoothness: float | str = "auto",
+        agreement: float = 0.0,
         batch_size: int | str = "auto",
         max_iter: int = 5000,
         schedule: str = "cosine",
@@ -167,6 +169,7 @@ class BaseTSK(BaseEstimator):
         self.keep_prob = keep_prob
         self.l2 = l2
         self.smoothness = smoothness
+        self.agreement = agreement
         self.batch_size = batch_size
         self.max_iter = max_iter
         self.schedule = schedule

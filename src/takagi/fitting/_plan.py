@@ -146,7 +146,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "accurate": {"keep_prob": 1.0, "l2": None, "smoothness": None, "n_teachers": 4},
     "droprule": {"keep_prob": 0.8, "l2": 0.05, "smoothness": 0.0, "n_teachers": 0},
 }
-_AS_GIVEN = ("learning_rate", "powerball", "max_iter", "schedule", "averaging", "n_iter_no_change")
+_AS_GIVEN = ("learning_rate", "powerball", "agreement", "max_iter", "schedule", "averaging", "n_iter_no_change")
 
 
 def count_rules(n_rows: int, n_features: int) -> int:
