@@ -43,9 +43,11 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseTSK):
     optimizer : {"adabelief", "adam", "adabound", "sgdm"} or optimizer, default="adabelief"
         Update rule; an object of `takagi.optimizers` to set its constants, or one of your own with the methods `phi`,
         `psi` and `omega` of `takagi.optimizers.OwnOptimizer`.
-    bounds : Bounds or FeasibleSet, optional
-        Where parameters may go in training, in standardized units: a `takagi.training.Bounds`, or an object of your own
-        with the method `project` of `takagi.training.FeasibleSet`. Not used by `partial_fit`.
+    bounds : "data", Bounds or FeasibleSet, optional
+        Where parameters may go in training. "data" keeps centers between the smallest and the largest value of their
+        column in the training rows, and widths at most as large as that range. Or, in standardized units, a
+        `takagi.training.Bounds`, or an object of your own with the method `project` of `takagi.training.FeasibleSet`;
+        `partial_fit` does not use these two.
     learning_rate : float, default=0.03
         The paper's alpha.
     powerball : float, default=0.5

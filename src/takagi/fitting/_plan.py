@@ -91,6 +91,7 @@ class Plan:
     penalties: Penalties  # on consequents and sets
     config: TrainConfig  # all other settings of training
     bounds: Bounds | FeasibleSet | None  # where parameters may go
+    stays_in_range: bool  # whether centers and widths stay within the range of the data; there are no bounds then
     holds_out: bool  # whether a part of the rows chooses the iterate; if not, all rows train to the end
     validation_fraction: float  # that part; also what pilots are judged by
     n_teachers: int  # fits whose mean is taught to one; 0 for none
@@ -118,6 +119,7 @@ def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int, loss: str
     defaults, few = _DEFAULTS[recipe], n_rows < _FEW_ROWS and n_features <= MANY_FEATURES
     batch_size = 256 if recipe == "accurate" and n_rows >= _MANY_ROWS else 64
     n_rules = _read(params["n_rules"], count_rules(n_rows, n_features))
+    stays_in_range = isinstance(params["bounds"], str) and bool(_check("bounds", params["bounds"], ("data",)))
     return Plan(
         recipe=recipe,
         n_rules=n_rules,
@@ -135,7 +137,8 @@ def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int, loss: str
             loss=loss,
             **{name: params[name] for name in _AS_GIVEN},
         ),
-        bounds=params["bounds"],
+        bounds=None if stays_in_range else params["bounds"],
+        stays_in_range=stays_in_range,
         holds_out=recipe == "droprule" or params["n_iter_no_change"] is not None,
         validation_fraction=params["validation_fraction"],
         n_teachers=_read(params["n_teachers"], defaults["n_teachers"] if few else 0),
