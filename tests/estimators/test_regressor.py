@@ -568,7 +568,7 @@ def test_bounds_keep_centers_within_the_data_in_every_stage():
     X, y = make_friedman1(300, 5, noise=1.0, random_state=0)
     low, high = ((end - X.mean(axis=0)) / X.std(axis=0) for end in (X.min(axis=0), X.max(axis=0)))
     model = TSKRegressor(bounds=Bounds(centers=(low, high)), max_iter=300, random_state=0).fit(X, y)
-    free = TSKRegressor(max_iter=300, random_state=0).fit(X, y)
+    free = TSKRegressor(bounds=None, max_iter=300, random_state=0).fit(X, y)
     outside = [
         ((m.rule_base_.centers < X.min(axis=0) - 1e-9) | (m.rule_base_.centers > X.max(axis=0) + 1e-9)).mean()
         for m in (model, free)
@@ -596,7 +596,7 @@ def test_centers_and_widths_stay_within_the_range_of_the_data_if_wanted(params):
     assert (rules.centers >= X.min(axis=0)).all()
     assert (rules.centers <= X.max(axis=0)).all()
     assert (rules.widths <= np.ptp(X, axis=0) * (1 + 1e-9)).all()
-    free = TSKRegressor(**params, random_state=0).fit(X, y).rule_base_
+    free = TSKRegressor(**params, bounds=None, random_state=0).fit(X, y).rule_base_
     is_beyond = (free.centers < X.min(axis=0)) | (free.centers > X.max(axis=0)) | (free.widths > np.ptp(X, axis=0))
     assert is_beyond.any()
 

@@ -101,12 +101,14 @@ def test_log2_counts_projections_by_rules():
     assert isinstance(np.asarray(plan(n_rules=1).n_projections).item(), int)
 
 
-def test_bounds_are_none_or_given_or_the_range_of_the_data():
+def test_bounds_are_the_range_of_the_data_in_the_accurate_recipe_unless_others_are_given():
     own = Bounds(centers=(-1, 1))
+    assert [plan(recipe=recipe).stays_in_range for recipe in ("accurate", "droprule")] == [True, False]
+    assert plan(recipe="droprule", bounds="data").stays_in_range
     found = [
-        (plan(**params).bounds, plan(**params).stays_in_range) for params in ({}, {"bounds": "data"}, {"bounds": own})
+        (plan(**params).bounds, plan(**params).stays_in_range) for params in ({}, {"bounds": None}, {"bounds": own})
     ]
-    assert found == [(None, False), (None, True), (own, False)]
+    assert found == [(None, True), (None, False), (own, False)]
 
 
 def test_the_price_of_disagreement_is_that_of_a_row_whatever_the_number_of_rows():

@@ -83,6 +83,15 @@ def test_a_weight_of_two_prices_as_two_equal_rows_do(problem):
     np.testing.assert_allclose(weighted.centers, repeated.centers, rtol=1e-9, atol=1e-11)
 
 
+@explore
+@given(problems(l2=0.0, smoothness=0.0, agreement=1.0))
+def test_at_a_price_of_one_the_errors_of_the_rules_count_one_by_one(problem):
+    share = ref.fire(problem.rules, problem.X, problem.keep).share
+    departures = ref.rule_outputs(problem.rules, problem.X) - problem.y[:, None, :]
+    one_by_one = (problem.weight[:, None, None] * share[:, :, None] * departures**2).sum() / 2
+    assert ref.loss(problem.rules, *problem.batch) == pytest.approx(one_by_one, rel=1e-9)
+
+
 def test_the_reported_loss_is_without_the_price(data, start):
     X, y = data
     found = [

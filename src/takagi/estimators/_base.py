@@ -137,7 +137,7 @@ class BaseTSK(BaseEstimator):
         projection: str | None = None,
         n_projections: int | str = "log2",
         optimizer: str | Optimizer | OwnOptimizer = "adabelief",
-        bounds: Bounds | FeasibleSet | str | None = None,
+        bounds: Bounds | FeasibleSet | str | None = "auto",
         learning_rate: float = 0.03,
         powerball: float = 0.5,
         keep_prob: float | str = "auto",

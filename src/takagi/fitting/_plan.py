@@ -119,7 +119,8 @@ def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int, loss: str
     defaults, few = _DEFAULTS[recipe], n_rows < _FEW_ROWS and n_features <= MANY_FEATURES
     batch_size = 256 if recipe == "accurate" and n_rows >= _MANY_ROWS else 64
     n_rules = _read(params["n_rules"], count_rules(n_rows, n_features))
-    stays_in_range = isinstance(params["bounds"], str) and bool(_check("bounds", params["bounds"], ("data",)))
+    bounds = _read(params["bounds"], defaults["bounds"])
+    stays_in_range = isinstance(bounds, str) and bool(_check("bounds", bounds, ("data", "auto")))
     return Plan(
         recipe=recipe,
         n_rules=n_rules,
@@ -137,7 +138,7 @@ def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int, loss: str
             loss=loss,
             **{name: params[name] for name in _AS_GIVEN},
         ),
-        bounds=None if stays_in_range else params["bounds"],
+        bounds=None if stays_in_range else bounds,
         stays_in_range=stays_in_range,
         holds_out=recipe == "droprule" or params["n_iter_no_change"] is not None,
         validation_fraction=params["validation_fraction"],
@@ -146,8 +147,8 @@ def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int, loss: str
 
 
 _DEFAULTS: dict[str, dict[str, Any]] = {
-    "accurate": {"keep_prob": 1.0, "l2": None, "smoothness": None, "n_teachers": 4},
-    "droprule": {"keep_prob": 0.8, "l2": 0.05, "smoothness": 0.0, "n_teachers": 0},
+    "accurate": {"keep_prob": 1.0, "l2": None, "smoothness": None, "n_teachers": 4, "bounds": "data"},
+    "droprule": {"keep_prob": 0.8, "l2": 0.05, "smoothness": 0.0, "n_teachers": 0, "bounds": None},
 }
 _AS_GIVEN = ("learning_rate", "powerball", "agreement", "max_iter", "schedule", "averaging", "n_iter_no_change")
 
