@@ -88,6 +88,7 @@ def test_several_targets_share_their_conditions():
     assert measure_size(model).max_terms <= 4 * 2
 
 
+@pytest.mark.filterwarnings("ignore:No split of the rows")  # of categories alone, a formula of their levels says all
 def test_categories_and_missing_values_come_by_the_encoder():
     X, y = make_steps(300)
     table = pd.DataFrame(X, columns=list("abcd"))
