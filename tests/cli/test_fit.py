@@ -282,7 +282,7 @@ def test_a_committee_is_not_tuned(call, scratch, listing):
     assert "--committee and --tune do not go together" in err
 
 
-def test_short_rules_are_fitted_and_obey_their_limits(call):
+def test_short_rules_are_fitted_and_obey_their_limits(call, scratch):
     code, out, err = call(
         "fit", "cars.csv", *TARGET, "-o", "short.takagi", "--recipe", "short", "--rules", 3, "--max-terms", 2
     )
