@@ -7,7 +7,7 @@ import numpy as np
 from _readable_methods import METHODS
 from _tables import SELECTION, average_sets, count_partitions, draw_table, format_seconds
 from takagi.datasets import list_datasets
-from takagi.experiments import rank_columns
+from takagi.experiments import Ranking, rank_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 WITHOUT_TECATOR = tuple(name for name in list_datasets() if not name.startswith("Tecator"))
 SIZES = ("n_rules", "n_conditions", "n_terms", "words", "max_conditions", "max_terms")
 TRUTHS = ("ratio", "strongest", "holds", "governs", "outside", "wild")
+MOST_SETS = 0.75  # of those of the method with most, which a method needs to be ranked
 _CELL = ["dataset", "repeat"]
 
 
@@ -59,7 +60,8 @@ def make_frontier_tables(results: "pd.DataFrame") -> str:
 
 def make_error_table(outcomes: "pd.DataFrame") -> str:
     """Return average errors, mean ranks and times, the smallest average first, then those that lack sets."""
-    ratios, ranks = average(outcomes, "ratio"), rank_methods(outcomes)
+    ratios, ranking = average(outcomes, "ratio"), rank_methods(outcomes)
+    ranks = ranking.ranks if ranking else {}
     seconds = average(outcomes, "seconds")
     rows = []
     for name in list_run(outcomes):
@@ -84,16 +86,27 @@ def make_error_table(outcomes: "pd.DataFrame") -> str:
         "method", "22 sets", "without Tecator", "selection half", "other half", "mean rank", "fit, s (median set)",
         "fit, s (slowest set)", "partitions",
     )  # fmt: skip
-    return f"{draw_table(columns, rows)}\n\nSelection half: {', '.join(SELECTION)}."
+    notes = f"Selection half: {', '.join(SELECTION)}. {describe_ranks(ranking)}".strip()
+    return f"{draw_table(columns, rows)}\n\n{notes}"
 
 
-def rank_methods(outcomes: "pd.DataFrame") -> dict[str, float]:
-    """Return mean ranks of the methods that have all sets, on the partitions that all of them have."""
+def rank_methods(outcomes: "pd.DataFrame") -> Ranking | None:
+    """Rank the methods that have most sets, on the partitions that all of them have; None if there is too little."""
     n_sets = outcomes.groupby("method")["dataset"].nunique()
-    everyone = [name for name in list_run(outcomes) if n_sets[name] == n_sets.max()]
-    cells = outcomes.pivot_table(index=_CELL, columns="method", values="ratio").reindex(columns=everyone)
+    most = [name for name in list_run(outcomes) if n_sets[name] >= MOST_SETS * n_sets.max()]
+    cells = outcomes.pivot_table(index=_CELL, columns="method", values="ratio").reindex(columns=most)
     table = cells.dropna().groupby(level="dataset").mean()
-    return dict(rank_columns("all", table).ranks) if min(table.shape) > 2 else {}
+    return rank_columns("most", table) if min(table.shape) > 2 else None
+
+
+def describe_ranks(ranking: Ranking | None) -> str:
+    """Return what the ranks are of."""
+    if ranking is None:
+        return ""
+    return (
+        f"Mean ranks are on the partitions and {ranking.n_datasets} sets that all ranked methods have; critical "
+        f"difference {ranking.critical_difference:.1f}."
+    )
 
 
 def make_size_table(outcomes: "pd.DataFrame") -> str:
