@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from _frontier_tables import average, load_outcomes
+from _frontier_tables import average, find_typical_words, load_outcomes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ _PLACES = ((1, 0), (-1, 0), (0, 1), (0, -1), (0.8, 0.8), (0.8, -0.8), (-0.8, 0.8
 
 @dataclass(frozen=True)
 class Mark:
-    """A method in the picture, averaged over sets; without words it is a line."""
+    """A method in the picture: mean error and typical words of the sets; without words it is a line."""
 
     name: str
     error: float
@@ -55,8 +55,8 @@ class Mark:
 def list_marks(results: "pd.DataFrame") -> list[Mark]:
     """Return the methods that have outcomes."""
     outcomes = load_outcomes(results)
-    ratios, words = average(outcomes, "ratio"), average(outcomes, "words")
-    return [Mark(name, ratios[name].mean(), words[name].mean(), ratios[name].count()) for name in ratios.columns]
+    ratios, words = average(outcomes, "ratio"), find_typical_words(outcomes)
+    return [Mark(name, ratios[name].mean(), words[name], ratios[name].count()) for name in ratios.columns]
 
 
 def draw_frontier(results: "pd.DataFrame", path: Path) -> Path:
@@ -99,7 +99,7 @@ def draw_axes(ax: Any, points: list[Mark], lines: list[Mark], n_sets: int) -> No
     ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     ax.minorticks_off()
     ax.grid(color="0.92")
-    ax.set_xlabel("words to read: rules + conditions + terms (log scale)")
+    ax.set_xlabel("words to read: rules + conditions + terms, geometric mean over sets (log scale)")
     ax.set_ylabel(f"test RMSE over that of ridge regression, mean of {n_sets} sets")
     ax.set_title("Error against size of models that people read", loc="left", fontsize=12, fontweight="bold")
     ax.annotate("better", (0.012, 0.02), (0.07, 0.09), "axes fraction", "axes fraction", color="0.5", fontsize=9,

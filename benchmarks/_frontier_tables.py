@@ -112,10 +112,15 @@ def describe_ranks(ranking: Ranking | None) -> str:
 def make_size_table(outcomes: "pd.DataFrame") -> str:
     """Return average sizes, the fewest words first; the largest rules are averages of the largest of each model."""
     sizes = {column: average(outcomes, column).mean() for column in SIZES}
-    words = sizes["words"].dropna().sort_values()
-    rows = [(name, *(f"{sizes[column][name]:.1f}" for column in SIZES)) for name in words.index]
-    columns = ("method", "rules", "conditions", "terms", "words", "most conditions", "most terms")
+    words, typical = sizes["words"].dropna().sort_values(), find_typical_words(outcomes)
+    rows = [(name, *(f"{sizes[column][name]:.1f}" for column in SIZES), f"{typical[name]:.0f}") for name in words.index]
+    columns = ("method", "rules", "conditions", "terms", "words", "most conditions", "most terms", "typical words")
     return draw_table(columns, rows)
+
+
+def find_typical_words(outcomes: "pd.DataFrame") -> "pd.Series":
+    """Return the geometric mean of words over sets, which one set with hundreds of rules does not govern."""
+    return np.exp(np.log(average(outcomes, "words")).mean())
 
 
 def make_truth_table(outcomes: "pd.DataFrame") -> str:

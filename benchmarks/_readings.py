@@ -1,8 +1,9 @@
 """Models of rules as `frontier.py` reads them: how much there is to read, and whether each rule is true by itself.
 
 Every reader turns a fitted model into a `Readable`: its size, where its conditions are, and what its rules say about
-rows. Words are rules, conditions and terms. A constant is not counted, since every rule has one. A tree is read as a
-tree: a split that several leaves share is one condition.
+rows. Words are rules, conditions and terms. A constant is not counted, since every rule has one. Two thresholds of a
+column in a rule are an interval and one condition. A tree is read as a tree: a split that several leaves share is one
+condition.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -168,8 +169,8 @@ class Rule(NamedTuple):
 
 
 def measure_rules(rules: Sequence[Rule], n_conditions: int | None = None) -> Size:
-    """Return the size of rules; `n_conditions` if they share conditions, else every one is counted."""
-    conditions = [len(rule.conditions) for rule in rules]
+    """Return the size of rules; `n_conditions` if they share conditions, else those of every rule are counted."""
+    conditions = [len({condition.column for condition in rule.conditions}) for rule in rules]
     terms = [np.count_nonzero(rule.formula[1:]) for rule in rules]
     n_conditions = sum(conditions) if n_conditions is None else n_conditions
     return Size(len(rules), n_conditions, sum(terms), max(conditions), max(terms))

@@ -98,6 +98,11 @@ def test_size_counts_shared_conditions_once_if_told_so():
     assert measure_rules(rules, n_conditions=1) == (2, 1, 1, 1, 1)
 
 
+def test_interval_is_one_condition():
+    interval = (Condition(0, False, 0.2), Condition(0, True, 0.8), Condition(1, True, 3.0))
+    assert measure_rules([Rule(interval, np.zeros(3))]) == (1, 2, 0, 2, 0)
+
+
 def test_places_outside_the_range_of_their_columns_are_counted():
     rows = np.array([[0.0, 5.0], [1.0, 6.0]])
     assert find_outside([(0, 0.5), (0, 1.1), (1, 5.0 - 1e-7), (1, 0.5)], rows) == 0.5
