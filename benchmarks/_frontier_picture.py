@@ -77,7 +77,7 @@ def draw_frontier(results: "pd.DataFrame", path: Path) -> Path:
             color, marker = mark.look
             ax.scatter(mark.words, mark.error, s=64, color=color, marker=marker, edgecolor="white", lw=0.8, zorder=3)
         draw_lines(ax, lines, most)
-        label_points(figure, ax, points, ours, most)
+        label_points(figure, ax, points, lines, ours, most)
         figure.savefig(path, dpi=150)
         plt.close(figure)
     return path
@@ -99,6 +99,10 @@ def draw_axes(ax: Any, points: list[Mark], lines: list[Mark], n_sets: int) -> No
     ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     ax.minorticks_off()
     ax.grid(color="0.92")
+    if min(errors) < 1 < max(errors):
+        ax.axhline(1, color="0.75", lw=1.2, zorder=1)
+        ax.annotate("ridge regression", (1, 1), (0, 2), ("axes fraction", "data"), "offset points", ha="right",
+                    va="bottom", color="0.55", fontsize=9)  # fmt: skip
     ax.set_xlabel("words to read: rules + conditions + terms, geometric mean over sets (log scale)")
     ax.set_ylabel(f"test RMSE over that of ridge regression, mean of {n_sets} sets")
     ax.set_title("Error against size of models that people read", loc="left", fontsize=12, fontweight="bold")
@@ -120,13 +124,16 @@ def draw_lines(ax: Any, lines: list[Mark], most: int) -> None:
                     "offset points", ha="right", va=side, color=mark.look[0], fontsize=9)  # fmt: skip
 
 
-def label_points(figure: Any, ax: Any, points: list[Mark], ours: list[Mark], most: int) -> None:
+def label_points(figure: Any, ax: Any, points: list[Mark], lines: list[Mark], ours: list[Mark], most: int) -> None:
     """Name the points, each where its name covers the least of marks, lines and names that are there."""
     figure.canvas.draw()
     renderer = figure.canvas.get_renderer()
     taken = [text.get_window_extent(renderer).expanded(1.0, 1.1) for text in ax.texts]
     where = {mark.name: ax.transData.transform((mark.words, mark.error)) for mark in points}
     occupied = [*where.values(), *trace([where[mark.name] for mark in ours])]
+    for mark in lines:
+        level = ax.transData.transform((1.0, mark.error))[1]
+        occupied += trace([np.array([ax.bbox.x0, level]), np.array([ax.bbox.x1, level])])
     for mark in sorted(points, key=lambda mark: (not mark.name.startswith(OURS), mark.words)):
         boxes = []
         for place in _PLACES:
@@ -157,7 +164,7 @@ def place_label(ax: Any, mark: Mark, place: tuple[float, float], most: int) -> A
 
 def trace(corners: list[Any]) -> list[Any]:
     """Return points along the line through some corners."""
-    steps = np.linspace(0, 1, 30)
+    steps = np.linspace(0, 1, 50)
     return [start + share * (end - start) for start, end in pairwise(corners) for share in steps]
 
 
