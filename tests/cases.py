@@ -1,13 +1,15 @@
 """Random problems for the tests, and the way between the oracle's rules and takagi's."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
 import reference as ref
-from takagi import RuleBase
+from takagi import Bend, RuleBase, RuleModel
+from takagi.bend import KINDS
+from takagi.profile import measure_profile
 
 GROUPS = {
     "C": "centers",
@@ -29,6 +31,60 @@ def to_takagi(rules: ref.Rules, **names) -> RuleBase:
 def to_oracle(rules: RuleBase) -> ref.Rules:
     values = {letter: getattr(rules, word) for letter, word in GROUPS.items()}
     return ref.Rules(**values, tied=rules.tied_projection, sets=rules.sets)
+
+
+def make_bend(rng, n_features) -> Bend:
+    """A bend of a random feature, whose knot lies amid normally distributed rows."""
+    kind = str(rng.choice(KINDS))
+    knot = rng.normal() - (3.0 if kind == "log" else 0.0)
+    return Bend(int(rng.integers(n_features)), kind, knot, floor=rng.uniform(0.01, 0.5) if kind == "log" else 0.0)
+
+
+def make_part(rng, asked, n_features=4, n_outputs=1, n_rules=2, bends=(), with_intervals=False, **parts) -> RuleBase:
+    """Random rules with conditions on the features that are asked about."""
+    widths = np.full((n_rules, n_features), np.inf)
+    widths[:, asked] = rng.uniform(0.5, 2.0, size=(n_rules, len(asked)))
+    intervals = None
+    if with_intervals:
+        intervals = np.sort(rng.normal(size=(n_rules, n_features, 2)), axis=2)
+        open_ends = rng.random(intervals.shape) < 0.5
+        intervals = np.where(open_ends, [-np.inf, np.inf], intervals)
+    consequents = rng.normal(size=(n_rules, n_outputs, 1 + n_features + len(bends)))
+    centers = rng.normal(size=(n_rules, n_features))
+    return RuleBase(centers, widths, consequents, bends=bends, intervals=intervals, **parts)
+
+
+def make_sum(rng, n_parts=2, n_outputs=1, n_features=4, most_bends=3, link="identity", **names) -> RuleModel:
+    """A random sum of rule bases, some with bends, intervals, conditions on the same features, and a profile."""
+    parts = []
+    for _ in range(n_parts):
+        asked = np.flatnonzero(rng.random(n_features) < 0.6)
+        bends = [make_bend(rng, n_features) for _ in range(rng.integers(0, most_bends + 1))]
+        if parts and parts[0].bends and bends:
+            bends[0] = parts[0].bends[0]  # which the parts have in common
+        sizes = {"n_features": n_features, "n_outputs": n_outputs, "n_rules": int(rng.integers(1, 5))}
+        has_intervals = rng.random() < 0.5
+        parts.append(make_part(rng, asked, **sizes, bends=bends, with_intervals=has_intervals, link=link, **names))
+    if rng.random() < 0.5:
+        rows = rng.normal(size=(20, n_features))
+        targets = parts[0].predict_raw(rows)
+        parts[0] = replace(parts[0], profile=measure_profile((rows, targets), parts[0].firing_share))
+    return RuleModel(tuple(parts))
+
+
+@st.composite
+def sums(draw, **fixed) -> RuleModel:
+    """Sums of one to three parts, of all links; the numbers come from a seed."""
+    n_outputs = draw(st.integers(1, 3))
+    chosen = {
+        "n_parts": draw(st.integers(1, 3)),
+        "n_outputs": n_outputs,
+        "n_features": draw(st.integers(1, 5)),
+        "most_bends": draw(st.sampled_from([0, 3])),
+        "link": draw(st.sampled_from(["identity", "logit" if n_outputs == 1 else "softmax"])),
+    }
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    return make_sum(rng, **(chosen | fixed))
 
 
 @dataclass

@@ -10,10 +10,12 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "takagi"
 
 LAYERS = [
-    ["_typing", "_compat", "_kinds", "_messages", "_text", "_files"],
+    ["_typing", "_compat", "_kinds", "_messages", "_text", "_files", "_rounding"],
+    ["bend"],
     ["kernels", "datasets", "profile", "_validation", "_dask", "_scoring"],
     ["_wording", "tables"],
     ["rulebase"],
+    ["rulemodel"],
     ["_model", "optimizers", "initializers"],
     ["training"],
     ["fitting"],

@@ -150,4 +150,4 @@ def test_rows_with_other_columns_are_refused(table):
         with pytest.raises(ValueError, match="contains NaN in column 'age'"):
             opened.encode(X.assign(age=np.nan))
     with pytest.raises(ValueError, match="at least one row"):
-        open_model(REGRESSOR.rule_base_).profile(np.empty((0, 3)))
+        open_model(REGRESSOR.rule_base_).measure(np.empty((0, 3)))

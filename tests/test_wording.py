@@ -8,11 +8,22 @@ from hypothesis import strategies as st
 
 from cases import explore, problems, to_takagi
 from golden import assert_golden
-from takagi import RuleBase
+from takagi import Bend, RuleBase
 from takagi._text import format_to_step, shorten, step_below
-from takagi._wording import category_memberships, describe_rules, excludes_nothing, name_place, read_rules
+from takagi._wording import (
+    category_memberships,
+    count_conditions,
+    describe_model,
+    describe_rules,
+    excludes_nothing,
+    find_doubt,
+    name_place,
+    read_rules,
+)
 from takagi.profile import measure_profile
 from takagi.tables import Column
+
+INF = float("inf")
 
 
 def look_at(rules, X):
@@ -98,9 +109,10 @@ def test_text_fits_eighty_columns_whatever_the_names(problem, name_length):
         feature_names=[f"{m:x}".rjust(name_length, "f") for m in range(n_features)],
         output_names=[f"{o}".rjust(name_length, "t") for o in range(n_outputs)],
     )
-    text = describe_rules(rules, look_at(rules, problem.X))
-    assert max(map(len, text.splitlines())) <= 80
-    assert all(line == line.rstrip() for line in text.splitlines())
+    profile = look_at(rules, problem.X)
+    for text in (describe_rules(rules, profile), describe_model(replace(rules, profile=profile), centered=True)):
+        assert max(map(len, text.splitlines())) <= 80
+        assert all(line == line.rstrip() for line in text.splitlines())
 
 
 @explore
@@ -208,3 +220,206 @@ def test_a_constant_target_is_written_with_four_digits(houses):
     rules, X = houses
     profile = replace(look_at(rules, X), output_quantiles=np.full((21, 1), 3.0))
     assert read_rules(rules, profile)[0].formulas[0]
+
+
+def find_conditions(rules, profile=None, columns=None):
+    return {r.number: [condition.text for condition in r.conditions] for r in read_rules(rules, profile, columns)}
+
+
+def test_intervals_read_as_what_they_mean():
+    limits = [[-INF, 30.0], [7.2, INF], [300.0, 420.0], [-INF, INF], [-0.5, -0.5]]
+    rules = RuleBase(
+        np.zeros((1, 5)), np.ones((1, 5)), np.zeros((1, 1, 6)), intervals=[limits],
+        feature_names=["age", "RM", "TAX", "LSTAT", "z"],
+    )  # fmt: skip
+    assert find_conditions(rules) == {1: ["age below 30", "RM above 7.2", "TAX from 300 to 420", "z is -0.5"]}
+    assert str(rules).splitlines()[1] == "  IF age below 30 and RM above 7.2 and TAX from 300 to 420 and z is -0.5"
+
+
+def test_limits_survive_a_change_of_units():
+    limits = np.array([[[-INF, 30.0]], [[30.0, 61.7]], [[0.0, INF]]])
+    rules = RuleBase(np.zeros((3, 1)), np.ones((3, 1)), np.zeros((3, 1, 2)), intervals=limits)
+    rules = replace(rules, profile=look_at(rules, np.linspace(-90, 90, 60)[:, None]))
+    mean, scale = np.array([38.123456789]), np.array([13.3333333])
+    zero, one = np.zeros(1), np.ones(1)
+    there = rules.rescale(-mean / scale, 1 / scale, zero, one)
+    back = there.rescale(mean, scale, zero, one)
+    assert find_conditions(back, back.profile) == find_conditions(rules, rules.profile)
+    assert find_conditions(rules) == {1: ["x0 below 30"], 2: ["x0 from 30 to 61.7"], 3: ["x0 above 0"]}
+
+
+def test_an_interval_with_all_of_the_data_is_no_condition():
+    limits = [[[-INF, 99.0]], [[-5.0, 10.0]], [[-5.0, 9.9]]]
+    rules = RuleBase(np.zeros((3, 1)), np.ones((3, 1)), np.zeros((3, 1, 2)), intervals=limits)
+    profile = look_at(rules, np.linspace(0, 10, 30)[:, None])
+    assert find_conditions(rules, profile) == {1: [], 2: [], 3: ["x0 from -5 to 9.9"]}
+
+
+@pytest.mark.parametrize(
+    ("interval", "place"),
+    [
+        ((-INF, 10.0), "very low"),
+        ((-INF, 50.0), "low"),
+        ((20.0, 70.0), "medium"),
+        ((-INF, 95.0), "medium"),
+        ((50.0, INF), "high"),
+        ((99.0, INF), "very high"),
+        ((150.0, INF), "very high"),
+    ],
+)
+def test_the_place_of_an_interval_is_that_in_the_distribution(interval, place):
+    values = np.arange(101.0)
+    for stretch in (lambda x: x, lambda x: np.exp(x / 5)):  # ranks are the same, however skewed the column is
+        limits = [limit if np.isinf(limit) else stretch(limit) for limit in interval]
+        rules = RuleBase([[0.0]], [[1.0]], np.zeros((1, 1, 2)), intervals=[[limits]])
+        (reading,) = read_rules(rules, look_at(rules, stretch(values)[:, None]))
+        assert [condition.place for condition in reading.conditions] == [place]
+
+
+def test_intervals_of_a_table_read_as_words():
+    columns = [
+        Column("fuel", "category", levels=("diesel", "gas", "petrol", "wood")),
+        Column("sold", "boolean", has_missing=True),
+        Column("km", "number", fill=5.0, has_missing=True),
+    ]
+    names = [name for column in columns for name in column.inputs]
+    anything, yes, no = [-INF, INF], [0.5, INF], [-INF, 0.5]
+    intervals = [
+        [yes, *[anything] * 3, yes, no, [10.0, INF], no],
+        [no, no, anything, anything, no, anything, anything, yes],
+        [no, *[anything] * 3, [0.5, 1.5], anything, anything, anything],
+        [yes, anything, yes, anything, [-1.0, 2.0], anything, anything, anything],
+        [no, no, no, no, anything, anything, anything, anything],
+    ]
+    rules = RuleBase(np.zeros((5, 8)), np.ones((5, 8)), np.zeros((5, 1, 9)), intervals=intervals, feature_names=names)
+    assert find_conditions(rules, columns=columns) == {
+        1: ["fuel is diesel", "sold is true", "sold is not missing", "km above 10", "km is not missing"],
+        2: ["fuel is petrol or wood", "sold is false", "km is missing"],
+        3: ["fuel is not diesel", "sold is true"],
+        4: ["fuel is diesel or petrol"],
+        5: ["fuel is neither diesel nor gas nor petrol nor wood"],
+    }
+    assert [count_conditions(rules, r, None, columns) for r in range(5)] == [3, 3, 2, 1, 1]
+
+
+def test_a_number_that_is_zero_or_one_reads_as_yes_or_no_if_the_data_say_so():
+    rules = RuleBase([[0.0]], [[1.0]], np.zeros((1, 1, 2)), intervals=[[[0.5, INF]]], feature_names=["river"])
+    profile = look_at(rules, np.array([[0.0], [1.0], [1.0]]))
+    assert find_conditions(rules) == {1: ["river above 0.5"]}
+    assert find_conditions(rules, profile) == {1: ["river is true"]}
+
+
+def test_wide_names_and_limits_fit_eighty_columns():
+    names = ["a name that is very long indeed, and then some more " * 3, "b" * 200]
+    rules = RuleBase(
+        np.zeros((1, 2)), np.ones((1, 2)), np.ones((1, 1, 4)), bends=[Bend(1, "above", 1234567.25)],
+        intervals=[[[-123456.789, 1234567.891], [1e-7, INF]]], feature_names=names,
+    )  # fmt: skip
+    X = np.random.default_rng(0).normal(size=(40, 2)) * 1e7
+    rules = replace(rules, profile=look_at(rules, X))
+    for centered in (False, True):
+        text = describe_model(rules, centered=centered)
+        assert max(map(len, text.splitlines())) <= 80
+        assert "from -123456.789 to 1234567.891" in " ".join(text.split())
+
+
+# -- centered formulas -------------------------------------------------------------------------------------------------
+
+
+def test_centered_formulas_say_the_same_as_plain_ones():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 3)) * [0.7, 30.0, 1.0] + [6.3, -250.0, 0.0]
+    X[:, 2] = X[:, 2] > 0
+    rules = RuleBase(
+        [X[0]], [[INF] * 3], [[[-10.0, 5.9, 0.02, 3.0, 2.0]]], bends=[Bend(0, "above", 7.0)],
+        feature_names=["RM", "TAX", "river"], output_names=["price"],
+    )  # fmt: skip
+    profile = look_at(rules, X)
+    (reading,) = read_rules(rules, profile, centered=True)
+    text = " ".join(reading.formulas[0])
+    number = r"(\d+\.?\d*)"
+    form = rf"{number} \+ {number} \(RM - {number}\) \+ {number} \(TAX \+ {number}\) \+ {number} river"
+    found = re.fullmatch(form + rf" \+ {number} max\(RM - 7, 0\)", text)
+    assert found, text
+    bias, slope, middle, tax, tax_middle, river, bent = map(float, found.groups())
+    assert middle == pytest.approx(X[:, 0].mean(), abs=0.06)
+    assert tax_middle == pytest.approx(-X[:, 1].mean(), abs=3)
+    assert bias == pytest.approx(-10 + 5.9 * middle - 0.02 * tax_middle, abs=0.05)  # exact but for its digits
+    printed = bias + slope * (X[:, 0] - middle) + tax * (X[:, 1] + tax_middle) + river * X[:, 2]
+    printed += bent * np.maximum(X[:, 0] - 7, 0)
+    spread = profile.output_quantiles[-3, 0] - profile.output_quantiles[2, 0]
+    assert np.sqrt(np.mean((printed - rules.predict(X)) ** 2)) <= 0.01 * spread
+    assert len(text) <= len(" ".join(read_rules(rules, profile)[0].formulas[0])) + len("( - 6.3)( + 250)")
+
+
+def test_centered_formulas_leave_levels_and_constant_columns():
+    columns = [Column("fuel", "category", levels=("diesel", "gas")), Column("km", "number"), Column("one", "number")]
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.eye(2)[rng.integers(0, 2, 100)], rng.normal(50, 10, 100), np.full(100, 7.0)])
+    rules = RuleBase([X[0]], [[INF] * 4], [[[1.0, 2.0, 3.0, -0.5, 0.25]]])
+    (reading,) = read_rules(rules, look_at(rules, X), columns, centered=True)
+    _, *terms = reading.formulas[0]
+    names = [term.split(" ", 2)[2] for term in terms]
+    assert names == ["[fuel is diesel]", "[fuel is gas]", "(km - 50)", "one"]
+
+
+def test_centered_formulas_need_data(houses):
+    with pytest.raises(ValueError, match="give X"):
+        read_rules(houses[0], centered=True)
+
+
+# -- rules that make sense only together -------------------------------------------------------------------------------
+
+
+def make_pair(low, high, outputs=(1.0, 2.0), **others):
+    """Return two rules of one input over 0 to 10, with a profile in which targets go from 0 to 3."""
+    rules = RuleBase([[low], [high]], [[2.0], [2.0]], [[[outputs[0], 0.0]], [[outputs[1], 0.0]]], **others)
+    X = np.linspace(0, 10, 50)[:, None]
+    return replace(rules, profile=measure_profile((X, 0.3 * X), rules.firing_share))
+
+
+def test_rules_whose_centers_are_outside_the_data_make_sense_only_together():
+    assert find_doubt(make_pair(2.0, 8.0).parts) == ""
+    rules = make_pair(-2.0, 8.0)
+    assert find_doubt(rules.parts) == "50 % of their conditions are centered outside the data"
+    assert find_doubt(replace(rules, profile=None).parts) == ""
+    assert str(rules).splitlines()[-3:] == [
+        "Note: These rules make sense only together: 50 % of their conditions are",
+        "      centered outside the data. For rules that are true one by one:",
+        '      TSKRegressor(recipe="short").',
+    ]
+    assert "Note:" not in describe_rules(rules, rules.profile)
+
+
+def test_where_intervals_are_what_conditions_mean_centers_do_not_matter():
+    rules = make_pair(-2.0, 12.0, intervals=[[[-INF, 5.0]], [[5.0, INF]]])
+    assert find_doubt(rules.parts) == ""
+    assert "Note:" not in str(rules)
+
+
+@pytest.mark.parametrize("has_intervals", [True, False])
+def test_rules_whose_formulas_leave_the_targets_range_make_sense_only_together(has_intervals):
+    others = {"intervals": [[[-INF, 5.0]], [[5.0, INF]]]} if has_intervals else {}
+    assert find_doubt(make_pair(2.0, 8.0, (-0.29, 3.29), **others).parts) == ""
+    rules = make_pair(2.0, 8.0, (-0.31, 2.0), **others)
+    assert find_doubt(rules.parts) == "for 50 % of the data, formulas leave the range of the target by themselves"
+    assert ("short" in str(rules)) is not has_intervals  # rules with intervals are short already
+
+
+def test_in_a_sum_formulas_count_with_what_the_other_parts_say():
+    parts = make_pair(2.0, 8.0, (-9.0, -8.0)), make_pair(2.0, 8.0, (10.0, 10.0))
+    assert find_doubt(parts) == ""
+    assert find_doubt(parts[:1]) != ""
+
+
+def test_categories_and_yes_or_no_are_never_outside_the_data():
+    columns = [Column("fuel", "category", levels=("diesel", "gas")), Column("sold", "boolean")]
+    rules = RuleBase([[2.0, -1.0, -3.0]], [[0.5, 0.5, 0.5]], np.zeros((1, 1, 4)))
+    X = np.array([[1.0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 1, 1]])
+    rules = replace(rules, profile=measure_profile((X, X[:, :1]), rules.firing_share))
+    assert find_doubt(rules.parts, columns) == ""
+
+
+def test_probabilities_have_no_range_to_leave():
+    rules = make_pair(2.0, 8.0, (-30.0, 30.0), link="logit")
+    assert find_doubt(rules.parts) == ""

@@ -1,18 +1,22 @@
 """TSK (Takagi-Sugeno-Kang) fuzzy regression that is accurate, fast and readable."""
 
+from takagi.bend import Bend
 from takagi.estimators import FuzzyCMeans, TSKCommittee, TSKRegressor, fit_dataset
 from takagi.persistence import ModelFileError, load, save
 from takagi.rulebase import RuleBase
+from takagi.rulemodel import RuleModel
 from takagi.tables import DatasetError, TableEncoder
 from takagi.training import TrainConfig, TrainResult, train
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Bend",
     "DatasetError",
     "FuzzyCMeans",
     "ModelFileError",
     "RuleBase",
+    "RuleModel",
     "TSKCommittee",
     "TSKRegressor",
     "TableEncoder",

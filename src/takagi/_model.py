@@ -13,8 +13,9 @@ from takagi._text import format_number
 from takagi._typing import FloatArray, Table
 from takagi._validation import validate_rows
 from takagi._wording import name_features, name_outputs
-from takagi.profile import Profile, measure_profile
+from takagi.profile import measure_profile
 from takagi.rulebase import RuleBase
+from takagi.rulemodel import RuleModel
 from takagi.tables import Column, TableEncoder
 
 _SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
@@ -24,12 +25,22 @@ _SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
 class OpenModel:
     """What explanations, reports and exports need of a model."""
 
-    rules: RuleBase  # in the units and names of the encoded table; scalers of a pipeline are folded into them
+    model: RuleModel  # in the units and names of the encoded table; scalers of a pipeline are folded into it
     columns: tuple[Column, ...]  # of the user's table, each with the features (columns of the matrix) that it became
     encode: Callable[[Table], FloatArray]  # takes the user's table to the matrix that the rules speak of, with checks
     regressor: Any = None  # the fitted regressor, None for a bare rule base
     encoder: TableEncoder | None = None  # what stands first where columns may be categories or have missing values
     other_steps: tuple[Any, ...] = ()  # transformers that neither the rules nor the encoder include, such as PCA
+
+    @property
+    def rules(self) -> RuleBase:
+        """The rule base, where the model is one."""
+        if len(self.model.parts) > 1:
+            raise TypeError(
+                f"The model is a sum of {len(self.model.parts)} rule bases, and this takes one. Take "
+                "model_.merge(), which is one rule base that predicts the same, or one of model_.parts."
+            )
+        return self.model.first
 
     @property
     def has_table(self) -> bool:
@@ -39,7 +50,7 @@ class OpenModel:
     @property
     def is_single(self) -> bool:
         """Whether predictions are one number a row, not a vector."""
-        return getattr(self.regressor, "is_single_target_", self.rules.n_outputs == 1)
+        return getattr(self.regressor, "is_single_target_", self.model.n_outputs == 1)
 
     def show(self, X: Table) -> list[list[str]]:
         """Return the cells of the columns as text, row by row."""
@@ -47,17 +58,21 @@ class OpenModel:
             return self.encoder.show(X)
         return [[format_number(value) for value in row] for row in self.encode(X)]
 
-    def profile(self, X: Table = None) -> Profile | None:
-        """Return the summary of a table, or of the training rows if none is given."""
+    def measure(self, X: Table = None) -> RuleModel:
+        """Return the model with the summary of a table in its parts, or of the training rows if none is given."""
         if X is None:
-            return self.rules.profile
+            return self.model
         rows = self.encode(X)
         if not len(rows):
             raise ValueError("X must have at least one row, got none.")
-        profile = measure_profile((rows, self.rules.predict_raw(rows)), self.rules.firing_share)
-        if self.rules.profile is None:
-            return profile
-        return replace(profile, output_quantiles=self.rules.profile.output_quantiles)
+        outputs = self.model.predict_raw(rows)
+        measured = []
+        for part in self.model.parts:
+            profile = measure_profile((rows, outputs), part.firing_share)
+            if part.profile is not None:
+                profile = replace(profile, output_quantiles=part.profile.output_quantiles)
+            measured.append(replace(part, profile=profile))
+        return RuleModel(tuple(measured))
 
     def inputs_of(self, column: int) -> np.ndarray:
         """Return the features that a column became."""
@@ -77,13 +92,13 @@ class OpenModel:
 
     def find_output(self, output: str | int) -> int:
         """Return the index of an output given by name or index."""
-        known = list(name_outputs(self.rules))
+        known = list(name_outputs(self.model))
         if isinstance(output, str):
             if output not in known:
                 raise unknown_name("output", output, known)
             return known.index(output)
-        if not 0 <= output < self.rules.n_outputs:
-            raise ValueError(f"output must be 0 to {self.rules.n_outputs - 1}, got {output}.")
+        if not 0 <= output < self.model.n_outputs:
+            raise ValueError(f"output must be 0 to {self.model.n_outputs - 1}, got {output}.")
         return int(output)
 
 
@@ -102,7 +117,7 @@ class OpenCommittee:
 
     def predict_mean(self, rows: FloatArray) -> FloatArray:
         """Return the mean prediction of the members for encoded rows, of shape (n_rows, n_outputs)."""
-        return np.mean([member.rules.predict_raw(rows) for member in self.members], axis=0)
+        return np.mean([member.model.predict_raw(rows) for member in self.members], axis=0)
 
     def predict(self, rows: FloatArray) -> FloatArray:
         """Return the prediction for encoded rows, of shape (n_rows, n_outputs)."""
@@ -111,7 +126,7 @@ class OpenCommittee:
 
     def average_row(self) -> FloatArray | None:
         """Return the average of the training rows, encoded; None if the rules have seen none."""
-        profiles = [member.rules.profile for member in self.members]
+        profiles = [member.model.profile for member in self.members]
         means = [profile.mean for profile in profiles if profile is not None]
         return np.mean(means, axis=0) if means else None
 
@@ -139,18 +154,19 @@ def open_model(model: Any) -> OpenModel:
 
 def open_committee(model: Any) -> OpenCommittee:
     """Open a committee, or any other model as its only member."""
-    if isinstance(model, RuleBase):
-        return OpenCommittee((OpenModel(model, _plain_columns(model), model.check_rows),))
+    if isinstance(model, (RuleBase, RuleModel)):
+        rules = model if isinstance(model, RuleModel) else RuleModel((model,))
+        return OpenCommittee((OpenModel(rules, _plain_columns(rules), rules.check_rows),))
     model = getattr(model, "best_estimator_", model)
     steps = list_steps(model)
     regressor: Any = steps.pop() if steps else None
     if isinstance(regressor, type) or not hasattr(regressor, "firing_share"):
         raise TypeError(
-            "model must be a fitted TSKRegressor, a Pipeline that ends in one, a TSKCommittee or a RuleBase, "
-            f"got {_name_kind(model, regressor)}."
+            "model must be a fitted TSKRegressor, a Pipeline that ends in one, a TSKCommittee, a RuleBase or a "
+            f"RuleModel, got {_name_kind(model, regressor)}."
         )
     members = getattr(regressor, "estimators_", [regressor])
-    if not all(hasattr(member, "rule_base_") for member in members):
+    if not all(hasattr(member, "model_") for member in members):
         raise NotFittedError(f"This {type(regressor).__name__} is not fitted yet; call fit first.")
     n_others = max((i for i, step in enumerate(steps, 1) if not _is_affine(step)), default=0)
     others, scalers = steps[:n_others], steps[n_others:]
@@ -170,7 +186,7 @@ def open_committee(model: Any) -> OpenCommittee:
 
 def _open(steps: list[Any], scalers: list[Any], regressor: Any) -> OpenModel:
     """Open a regressor behind the other steps of a pipeline, the last of which may be scalers."""
-    rules = regressor.rule_base_
+    rules = regressor.model_
     checker = scalers[0] if scalers else regressor
     for scaler in reversed(scalers):
         rules = _fold(scaler, rules)
@@ -192,7 +208,7 @@ def _name_kind(model: Any, last: Any) -> str:
     return kind if last is model or last is None else f"a {kind} that ends in {type(last).__name__}"
 
 
-def _plain_columns(rules: RuleBase) -> tuple[Column, ...]:
+def _plain_columns(rules: RuleModel) -> tuple[Column, ...]:
     return tuple(Column(name, "number") for name in name_features(rules))
 
 
@@ -220,7 +236,7 @@ def _is_affine(step: Any) -> bool:
     return isinstance(step, _SCALERS) and not getattr(step, "clip", False)
 
 
-def _fold(scaler: Any, rules: RuleBase) -> RuleBase:
+def _fold(scaler: Any, rules: RuleModel) -> RuleModel:
     """Return rules about what goes into a scaler, given rules about what comes out."""
     shift, scale = _read_scaler(scaler, rules.n_features)
     return rules.rescale(shift, scale, np.zeros(rules.n_outputs), np.ones(rules.n_outputs))

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from takagi._text import format_number, format_share, format_to_step, join_terms, shorten, step_below, wrap
-from takagi._typing import FloatArray
-from takagi.profile import Profile
+from takagi._typing import BoolArray, FloatArray, IntArray
+from takagi.profile import LEVELS, Profile
 
 if TYPE_CHECKING:
     from takagi.rulebase import RuleBase
+    from takagi.rulemodel import RuleModel
     from takagi.tables import Column
 
 _HALF = -np.log(0.5)
+HALF_WIDTH = float(np.sqrt(2 * _HALF))  # where a membership is one half, in widths from the center
 _PLACES = ((0.1, "very low"), (0.35, "low"), (0.65, "medium"), (0.9, "high"), (1.0, "very high"))
 _RANKS = {
     1: ("typical",),
@@ -22,46 +24,81 @@ _RANKS = {
     4: ("very low", "low", "high", "very high"),
     5: ("very low", "low", "medium", "high", "very high"),
 }
+_SHORT = 'TSKRegressor(recipe="short")'
+_MOST_OUTSIDE = 1 / 3  # of the conditions, whose center may lie outside the data
+_MOST_WILD = 0.1  # of the data, for which formulas may leave the target's range, by more than the same part of it
 _ROUNDING = 0.01  # the part of the target's spread that the rounding of a whole formula may cost
 
 
 class Condition(NamedTuple):
-    """A condition of a rule on a column: "high" is its word, the whole phrase its text."""
+    """A condition of a rule on a column: "high" is its word, the whole phrase its text.
+
+    The word of an interval is the interval itself, and its place ("low") says where in the data it lies.
+    """
 
     column: str
     word: str
     text: str
+    place: str = ""
 
 
 class Reading(NamedTuple):
-    """A rule in words; a formula is a list of terms for each output."""
+    """A rule in words; a formula is a list of terms for each output, and what adjustments add to it."""
 
+    part: int
     number: int
     share: float | None
     conditions: tuple[Condition, ...]
     formulas: tuple[tuple[str, ...], ...]
 
 
-def read_rules(
-    rules: "RuleBase", profile: Profile | None = None, columns: "Sequence[Column] | None" = None
+def read_model(
+    parts: "Sequence[RuleBase]",
+    profiles: Sequence[Profile | None] | None = None,
+    columns: "Sequence[Column] | None" = None,
+    centered: bool = False,
 ) -> list[Reading]:
-    """Put rules in words, those that govern most first.
+    """Put the rules of all parts of a model in words, numbered from the main rules on; see `read_rules`."""
+    profiles = [part.profile for part in parts] if profiles is None else profiles
+    readings: list[Reading] = []
+    for k, (part, profile) in enumerate(zip(parts, profiles, strict=True)):
+        before = sum(other.n_rules for other in parts[:k])
+        readings += [
+            reading._replace(part=k, number=before + reading.number)
+            for reading in read_rules(part, profile, columns, centered)
+        ]
+    return readings
+
+
+def read_rules(
+    rules: "RuleBase",
+    profile: Profile | None = None,
+    columns: "Sequence[Column] | None" = None,
+    centered: bool = False,
+) -> list[Reading]:
+    """Put the rules of one part in words, those that govern most first.
 
     The profile gives shares, words, digits, and which conditions exclude nothing; the columns of a table join the
-    inputs that one column became. Without them the rules are read as they are, in their order.
+    inputs that one column became. Without them the rules are read as they are, in their order. Centered formulas have
+    terms such as "5.9 (RM - 6.3)", around the means of the profile.
     """
     order = range(rules.n_rules) if profile is None else np.argsort(-profile.share, kind="stable")
-    steps = [_digit_steps(rules, profile, k) for k in range(rules.n_outputs)]
     names = name_terms(rules, columns)
+    middles = _find_middles(rules, profile, columns) if centered else np.zeros(len(names))
+    names = [_center_name(name, middle) for name, middle in zip(names, middles, strict=True)]
+    consequents = rules.consequents.copy()
+    consequents[:, :, 0] += consequents[:, :, 1:] @ middles
+    steps = [_digit_steps(rules, profile, middles, k) for k in range(rules.n_outputs)]
     words = name_sets(rules, profile)
     return [
         Reading(
+            part=0,
             number=int(r) + 1,
             share=None if profile is None else float(profile.share[r]),
             conditions=tuple(_read_conditions(rules, int(r), words[r], profile, columns)),
             formulas=tuple(
                 tuple(join_terms(_write_weights(weights, step), names))
-                for weights, step in zip(rules.consequents[r], steps, strict=True)
+                for weights, step in zip(consequents[r], steps, strict=True)
             ),
         )
         for r in order
@@ -70,9 +107,47 @@ def read_rules(
 
 def describe_rules(rules: "RuleBase", profile: Profile | None = None, columns: "Sequence[Column] | None" = None) -> str:
     """Write rules as text of at most 80 columns."""
-    outputs = [shorten(name) for name in name_outputs(rules)]
-    blocks = [_describe(reading, outputs) for reading in read_rules(rules, profile, columns)]
-    return "\n".join([*blocks, *describe_projections(rules)])
+    return _describe_parts([rules], [profile], columns)
+
+
+def describe_model(
+    model: "RuleBase | RuleModel", columns: "Sequence[Column] | None" = None, centered: bool = False
+) -> str:
+    """Write the rules of all parts as text of at most 80 columns; what adjustments say is added up.
+
+    A last line says so if the rules make sense only together; see `find_doubt`.
+    """
+    text = _describe_parts(model.parts, [part.profile for part in model.parts], columns, centered)
+    doubt = find_doubt(model.parts, columns)
+    if not doubt:
+        return text
+    note = f"These rules make sense only together: {doubt}."
+    if any(part.intervals is None for part in model.parts):
+        note += f" For rules that are true one by one: {_SHORT}."
+    return f"{text}\n{wrap('Note:', note.split(' '), ' ' * 6)}"
+
+
+def _describe_parts(
+    parts: "Sequence[RuleBase]",
+    profiles: Sequence[Profile | None],
+    columns: "Sequence[Column] | None",
+    centered: bool = False,
+) -> str:
+    outputs = [shorten(name) for name in name_outputs(parts[0])]
+    lines, last = [], -1
+    for reading in read_model(parts, profiles, columns, centered):
+        if len(parts) > 1 and reading.part != last:
+            lines.append(name_part(reading.part, len(parts)))
+            last = reading.part
+        lines.append(_describe(reading, outputs))
+    return "\n".join([*lines, *(line for part in parts for line in describe_projections(part))])
+
+
+def name_part(part: int, n_parts: int) -> str:
+    """Return the heading of a part of a model."""
+    if part == 0:
+        return "Main rules"
+    return "Adjustment" if n_parts == 2 else f"Adjustment {part}"
 
 
 def _describe(reading: Reading, outputs: Sequence[str]) -> str:
@@ -80,7 +155,8 @@ def _describe(reading: Reading, outputs: Sequence[str]) -> str:
     first, *rest = [condition.text for condition in reading.conditions] or ["anything"]
     lines = [f"Rule {reading.number}{share}", wrap("  IF", [first, *(f"and {text}" for text in rest)], " " * 5)]
     for name, terms in zip(outputs, reading.formulas, strict=True):
-        lines.append(wrap(f"  THEN {name} =", terms, " " * 7))
+        head = f"  THEN {name} =" if reading.part == 0 else f"  ADD to {name}:"
+        lines.append(wrap(head, terms, " " * 7))
     return "\n".join(lines)
 
 
@@ -101,21 +177,23 @@ def describe_projections(rules: "RuleBase") -> list[str]:
 # -- names -------------------------------------------------------------------------------------------------------------
 
 
-def name_features(rules: "RuleBase") -> tuple[str, ...]:
+def name_features(rules: "RuleBase | RuleModel") -> tuple[str, ...]:
     """Return the features' names, x0, x1, ... if they have none."""
     return rules.feature_names or tuple(f"x{m}" for m in range(rules.n_features))
 
 
-def name_outputs(rules: "RuleBase") -> tuple[str, ...]:
+def name_outputs(rules: "RuleBase | RuleModel") -> tuple[str, ...]:
     """Return the outputs' names; y, or y0, y1, ... if they have none."""
     return rules.output_names or (("y",) if rules.n_outputs == 1 else tuple(f"y{o}" for o in range(rules.n_outputs)))
 
 
 def name_terms(rules: "RuleBase", columns: "Sequence[Column] | None") -> list[str]:
-    """Name the inputs of the consequents: projections, then features."""
+    """Name the inputs of the consequents: projections, features, then bends."""
     prefix = "p" if rules.tied_projection else "q"
     projected = [] if rules.consequent_projection is None else range(rules.consequent_projection.shape[1])
-    return [f"{prefix}{j}" for j in projected] + name_slopes(rules, columns)
+    slopes = name_slopes(rules, columns)
+    bends = [bend.name(slopes[bend.feature]) for bend in rules.bends]
+    return [f"{prefix}{j}" for j in projected] + slopes + bends
 
 
 def name_slopes(rules: "RuleBase", columns: "Sequence[Column] | None") -> list[str]:
@@ -139,22 +217,43 @@ def _name_inputs(column: "Column") -> list[str]:
 def _read_conditions(
     rules: "RuleBase", r: int, words: Sequence[str], profile: Profile | None, columns: "Sequence[Column] | None"
 ) -> Iterator[Condition]:
+    for conditions in _read_columns(rules, r, words, profile, columns):
+        yield from conditions
+
+
+def count_conditions(
+    rules: "RuleBase", r: int, profile: Profile | None = None, columns: "Sequence[Column] | None" = None
+) -> int:
+    """Return how many columns a rule asks about in its text."""
+    words = [""] * rules.n_features
+    return sum(bool(conditions) for conditions in _read_columns(rules, r, words, profile, columns))
+
+
+def _read_columns(
+    rules: "RuleBase", r: int, words: Sequence[str], profile: Profile | None, columns: "Sequence[Column] | None"
+) -> Iterator[list[Condition]]:
+    """Yield the conditions of a rule on each projection and each column: none, one, or two with missing values."""
     n_projected = rules.n_projected
     for j in range(n_projected):
-        if np.isfinite(rules.widths[r, j]):
-            yield _about(f"p{j}", "", rules.centers[r, j], rules.widths[r, j])
+        is_finite = np.isfinite(rules.widths[r, j])
+        yield [_about(f"p{j}", "", rules.centers[r, j], rules.widths[r, j])] if is_finite else []
     names = name_features(rules)
     for column, inputs in group_inputs(rules, columns):
-        centers, widths = (values[r, n_projected + inputs] for values in (rules.centers, rules.widths))
-        if column is not None and column.kind == "category" and len(inputs):
-            yield from _read_category(column, centers, widths)
+        if column is not None and column.kind == "category":
+            yield list(_name_levels(column, find_levels(rules, r, inputs)))
             continue
-        for m, c, s in zip(inputs, centers, widths, strict=True):
-            is_yes_or_no = profile is not None and profile.is_indicator(int(m))
-            if (column is not None and column.kind == "boolean") or is_yes_or_no:
-                yield from _read_indicator(names[m], c, s)
-            elif not excludes_nothing(c, s, profile, int(m)):
-                yield _about(shorten(names[m]), words[m], c, s)
+        conditions: list[Condition] = []
+        for m in map(int, inputs):
+            if is_yes_or_no(m, profile, column, is_first=m == inputs[0]):
+                truth = find_truth(rules, r, m)
+                conditions += [] if truth is None else [_name_truth(names[m], truth)]
+            elif rules.intervals is not None:
+                conditions += _name_interval(names[m], rules.intervals[r, m], profile, m)
+            else:
+                center, width = rules.centers[r, n_projected + m], rules.widths[r, n_projected + m]
+                is_empty = excludes_nothing(center, width, profile, m)
+                conditions += [] if is_empty else [_about(shorten(names[m]), words[m], center, width)]
+        yield conditions
 
 
 def group_inputs(rules: "RuleBase", columns: "Sequence[Column] | None") -> "Iterator[tuple[Column | None, np.ndarray]]":
@@ -176,7 +275,7 @@ def excludes_nothing(center: float, width: float, profile: Profile | None, featu
     if profile is None:
         return False
     low, high = profile.span(feature)
-    best = (np.clip(center, low, high) - center) / width
+    best = (min(max(center, low), high) - center) / width
     worst = max(abs(low - center), abs(high - center)) / width
     return bool(0.5 * (worst**2 - best**2) <= _HALF)
 
@@ -211,36 +310,182 @@ def _about(name: str, word: str, center: float, width: float) -> Condition:
     return Condition(name, word, f"{name} is {word} ({text})" if word else f"{name} is {text}")
 
 
-def _read_indicator(name: str, center: float, width: float) -> Iterator[Condition]:
-    """Read a condition on an input that is 0 or 1; an input named "fuel=diesel" is a level of "fuel"."""
-    preference = 0.5 * (center**2 - (1 - center) ** 2) / width**2  # log membership of 1 less that of 0
-    if abs(preference) <= _HALF:
-        return
+def _name_interval(name: str, interval: FloatArray, profile: Profile | None, feature: int) -> list[Condition]:
+    """Name what a condition means, which is an interval of values; one that excludes nothing is no condition."""
+    low, high = map(float, interval)
+    reach, place = 0.0, ""
+    if profile is not None:
+        smallest, largest = profile.span(feature)
+        if low <= smallest and largest <= high:
+            return []
+        reach, place = max(abs(smallest), abs(largest)), name_place(_find_middle_place(profile, feature, (low, high)))
+    limits = [format_limit(limit, reach) for limit in (low, high) if np.isfinite(limit)]
+    if not limits:
+        return []
+    if len(limits) == 2:
+        word = f"is {limits[0]}" if low == high else f"from {limits[0]} to {limits[1]}"
+    else:
+        word = f"above {limits[0]}" if np.isfinite(low) else f"below {limits[0]}"
+    return [Condition(shorten(name), word.removeprefix("is "), f"{shorten(name)} {word}", place)]
+
+
+def _find_middle_place(profile: Profile, feature: int, interval: tuple[float, float]) -> float:
+    """Return the middle of an interval, as a place in the distribution of a feature, from 0 to 1."""
+    low, high = interval
+    first = profile.place(feature, low) if np.isfinite(low) else 0.0
+    last = profile.place(feature, high) if np.isfinite(high) else 1.0
+    return (first + last) / 2
+
+
+def format_limit(value: float, reach: float = 0.0) -> str:
+    """Write a limit with all of its digits, of which there are few; beside values of some reach, dust is 0.
+
+    >>> format_limit(7.2), format_limit(300.0), format_limit(0.00035), format_limit(-1250000.0)
+    ('7.2', '300', '0.00035', '-1250000')
+    >>> format_limit(7.199999999999999), format_limit(-2.2e-16, reach=3.0)
+    ('7.2', '0')
+    """
+    if abs(value) <= 1e-12 * reach:
+        return "0"
+    return f"{value:.0f}" if value == round(value) and abs(value) < 1e9 else f"{value:.10g}"
+
+
+def _name_truth(name: str, truth: bool) -> Condition:
+    """Name a condition on an input that is 0 or 1; an input named "fuel=diesel" is a level of "fuel"."""
     column, equals, level = (shorten(part) for part in name.rpartition("=")) if "=" in name else (shorten(name), "", "")
-    is_true = preference > 0
-    word = (level if is_true else f"not {level}") if equals else str(is_true).lower()
-    yield Condition(column, word, f"{column} is {word}")
+    word = (level if truth else f"not {level}") if equals else str(truth).lower()
+    return Condition(column, word, f"{column} is {word}")
 
 
-def category_memberships(centers: FloatArray, widths: FloatArray) -> FloatArray:
-    """Return each level's membership, 1 for the one that suits best, given the sets on its 0/1 inputs."""
-    distance = np.sum((centers / widths) ** 2) + ((1 - centers) ** 2 - centers**2) / widths**2
-    return np.exp(-0.5 * (distance - distance.min()))
-
-
-def _read_category(column: "Column", centers: FloatArray, widths: FloatArray) -> Iterator[Condition]:
-    liked = category_memberships(centers, widths) >= 0.5
-    if liked.all():
+def _name_levels(column: "Column", allowed: BoolArray) -> Iterator[Condition]:
+    if allowed.all():
         return
     levels = [shorten(level) for level in column.levels]
-    chosen = [level for level, is_liked in zip(levels, liked, strict=True) if is_liked]
-    others = [level for level, is_liked in zip(levels, liked, strict=True) if not is_liked]
-    if len(chosen) <= max(2, len(others)):
+    chosen = [level for level, is_allowed in zip(levels, allowed, strict=True) if is_allowed]
+    others = [level for level, is_allowed in zip(levels, allowed, strict=True) if not is_allowed]
+    if lists_levels(allowed):
         word = " or ".join(chosen)
     else:
         word = f"not {others[0]}" if len(others) == 1 else "neither " + " nor ".join(others)
     name = shorten(column.name)
     yield Condition(name, word, f"{name} is {word}")
+
+
+def lists_levels(allowed: BoolArray) -> bool:
+    """Return whether a condition on a category lists the levels that it lets pass, not those that it does not."""
+    return bool(0 < allowed.sum() <= max(2, (~allowed).sum()))
+
+
+# -- what conditions mean ----------------------------------------------------------------------------------------------
+
+
+def is_yes_or_no(feature: int, profile: Profile | None, column: "Column | None", is_first: bool = True) -> bool:
+    """Return whether a condition on a feature names yes or no: it is 0 or 1, or marks missing values."""
+    if column is not None and (column.kind == "boolean" or not is_first):
+        return True
+    return profile is not None and profile.is_indicator(feature)
+
+
+def find_truth(rules: "RuleBase", r: int, feature: int) -> bool | None:
+    """Return which value a rule asks of a feature that is 0 or 1, None if it takes both."""
+    if rules.intervals is not None:
+        low, high = rules.intervals[r, feature]
+        takes_no, takes_yes = low <= 0 <= high, low <= 1 <= high
+        return None if takes_no == takes_yes else bool(takes_yes)
+    center, width = (values[r, rules.n_projected + feature] for values in (rules.centers, rules.widths))
+    preference = 0.5 * (center**2 - (1 - center) ** 2) / width**2  # log membership of 1 less that of 0
+    return None if abs(preference) <= _HALF else bool(preference > 0)
+
+
+def find_levels(rules: "RuleBase", r: int, features: IntArray) -> BoolArray:
+    """Return which levels of a category a rule lets pass, given the features that are its 0/1 inputs."""
+    if rules.intervals is not None:
+        asked, refused = (rules.intervals[r, features, 0] > 0), (rules.intervals[r, features, 1] < 1)
+        return (asked & ~refused) if asked.any() else ~refused
+    at = r, rules.n_projected + features
+    return category_memberships(rules.centers[at], rules.widths[at]) >= 0.5
+
+
+def find_interval(rules: "RuleBase", r: int, feature: int) -> tuple[float, float]:
+    """Return for which values of a feature a condition holds: as its words say, or where its membership is a half."""
+    if rules.intervals is not None:
+        low, high = rules.intervals[r, feature]
+        return float(low), float(high)
+    center, width = (values[r, rules.n_projected + feature] for values in (rules.centers, rules.widths))
+    return float(center - HALF_WIDTH * width), float(center + HALF_WIDTH * width)
+
+
+def category_memberships(centers: FloatArray, widths: FloatArray) -> FloatArray:
+    """Return each level's membership, 1 for the one that suits best, given the sets on its 0/1 inputs."""
+    distance = np.sum((centers / widths) ** 2) + ((1 - centers) ** 2 - centers**2) / widths**2
+    return np.exp(-0.5 * (distance - distance.min(initial=np.inf)))
+
+
+# -- whether rules make sense by themselves ----------------------------------------------------------------------------
+
+
+def find_doubt(parts: "Sequence[RuleBase]", columns: "Sequence[Column] | None" = None) -> str:
+    """Return why rules make sense only together, judged without data by what they carry of it; nothing if they do not.
+
+    There are two reasons. More than a third of the conditions "about c +- s" have their center outside the data, so
+    that no row is about c. Or rules that govern more than a tenth of the data have a formula that leaves the target's
+    range by more than a tenth of it, for the row that is typical of the rule: the middle, by rank, of what its
+    conditions allow, and the mean of the other columns; other parts of a sum add what they say of that row.
+    """
+    if any(part.profile is None for part in parts):
+        return ""
+    outside = [is_outside for part in parts for is_outside in _find_outside(part, columns)]
+    if sum(outside) > _MOST_OUTSIDE * len(outside):
+        return f"{format_share(sum(outside) / len(outside))} of their conditions are centered outside the data"
+    wild = max(_measure_wild(parts, k) for k in range(len(parts))) if parts[0].link == "identity" else 0.0
+    if wild > _MOST_WILD:
+        return f"for {format_share(wild)} of the data, formulas leave the range of the target by themselves"
+    return ""
+
+
+def _find_outside(rules: "RuleBase", columns: "Sequence[Column] | None") -> Iterator[bool]:
+    """Yield for each condition "about c +- s" on a column whether its center is outside the data."""
+    profile = rules.profile
+    if rules.intervals is not None or profile is None:
+        return
+    for column, inputs in group_inputs(rules, columns):
+        for m in map(int, inputs):
+            is_level = column is not None and column.kind == "category"
+            if is_level or is_yes_or_no(m, profile, column, is_first=m == inputs[0]):
+                continue
+            low, high = profile.span(m)
+            at = slice(None), rules.n_projected + m
+            for center, width in zip(rules.centers[at], rules.widths[at], strict=True):
+                if not excludes_nothing(center, width, profile, m):
+                    yield not low <= center <= high
+
+
+def _measure_wild(parts: "Sequence[RuleBase]", k: int) -> float:
+    """Return which part of the data is governed by rules of a part whose formula leaves the target's range."""
+    rules, profile = parts[k], parts[k].profile
+    assert profile is not None
+    rows = np.array([_find_typical(rules, r, profile) for r in range(rules.n_rules)])
+    with np.errstate(over="ignore", invalid="ignore"):
+        outputs = rules.rule_outputs(rows)[np.arange(len(rows)), np.arange(len(rows))]
+        for part in (*parts[:k], *parts[k + 1 :]):
+            level = part.log_firing(rows)
+            firing = np.exp(level - level.max(axis=1, keepdims=True))
+            outputs += np.einsum("nr,nro->no", firing / firing.sum(axis=1, keepdims=True), part.rule_outputs(rows))
+    low, high = profile.output_quantiles[[0, -1]]
+    margin = _MOST_WILD * (high - low)
+    is_wild = (outputs < low - margin) | (outputs > high + margin)
+    return float(profile.share @ is_wild.any(axis=1))
+
+
+def _find_typical(rules: "RuleBase", r: int, profile: Profile) -> FloatArray:
+    """Return a row that is typical of a rule."""
+    row = profile.mean.copy()
+    for m in range(rules.n_features):
+        interval = find_interval(rules, r, m)
+        low, high = profile.span(m)
+        if interval[0] > low or interval[1] < high:
+            row[m] = np.interp(_find_middle_place(profile, m, interval), LEVELS, profile.quantiles[:, m])
+    return row
 
 
 # -- formulas ----------------------------------------------------------------------------------------------------------
@@ -252,7 +497,7 @@ def _write_weights(weights: FloatArray, steps: FloatArray | None) -> list[str]:
     return ["0" if np.isinf(step) else format_to_step(w, step) for w, step in zip(weights, steps, strict=True)]
 
 
-def _digit_steps(rules: "RuleBase", profile: Profile | None, k: int) -> FloatArray | None:
+def _digit_steps(rules: "RuleBase", profile: Profile | None, middles: FloatArray, k: int) -> FloatArray | None:
     """Return the decimal place to round each weight of an output to, with small errors beside the target's spread."""
     if profile is None:
         return None
@@ -260,10 +505,44 @@ def _digit_steps(rules: "RuleBase", profile: Profile | None, k: int) -> FloatArr
     spread = (ordered[-3] - ordered[2]) or (ordered[-1] - ordered[0])
     if not spread > 0:
         return None
-    reach = np.abs(profile.quantiles[[0, -1]]).max(axis=0)
+    ends = profile.quantiles[[0, -1]]
+    reach = np.abs(ends).max(axis=0)
+    n_projected = 0 if rules.consequent_projection is None else rules.consequent_projection.shape[1]
     if rules.consequent_projection is not None:
         reach = np.r_[np.abs(rules.consequent_projection).T @ np.r_[1.0, reach], reach]
-    reach = np.r_[1.0, reach]
+    slopes = slice(n_projected, n_projected + rules.n_features)
+    reach[slopes] = np.abs(ends - middles[slopes]).max(axis=0)
+    bent = [np.abs(bend.evaluate(ends[:, bend.feature])).max() for bend in rules.bends]
+    reach = np.r_[1.0, reach, bent]
     with np.errstate(divide="ignore"):
         allowed = 2 * _ROUNDING * spread / np.sqrt(len(reach)) / reach
     return np.array([step_below(size) if np.isfinite(size) else np.inf for size in allowed])
+
+
+def _find_middles(rules: "RuleBase", profile: Profile | None, columns: "Sequence[Column] | None") -> FloatArray:
+    """Return what is taken away from each term of a centered formula, 0 for all but numbers.
+
+    It is the mean of a column, with as many digits as tell a tenth of its spread.
+    """
+    if profile is None:
+        raise ValueError(
+            "centered formulas need the means of the columns, and these rules carry no summary of data; give X."
+        )
+    n_projected = 0 if rules.consequent_projection is None else rules.consequent_projection.shape[1]
+    middles = np.zeros(rules.consequents.shape[2] - 1)
+    for column, inputs in group_inputs(rules, columns):
+        for m in map(int, inputs):
+            is_level = column is not None and column.kind == "category"
+            if is_level or is_yes_or_no(m, profile, column, is_first=m == inputs[0]):
+                continue
+            ordered = profile.quantiles[:, m]
+            spread = (ordered[-3] - ordered[2]) or (ordered[-1] - ordered[0])
+            if spread > 0:
+                middles[n_projected + m] = float(format_to_step(profile.mean[m], step_below(spread) / 10))
+    return middles
+
+
+def _center_name(name: str, middle: float) -> str:
+    if middle == 0:
+        return name
+    return f"({name} {'-' if middle > 0 else '+'} {format_limit(abs(middle))})"

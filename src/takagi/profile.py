@@ -59,8 +59,8 @@ class Profile:
     def place(self, feature: int, value: float) -> float:
         """Return the part of the rows, from 0 to 1, whose feature is below a value."""
         column = self.quantiles[:, feature]
-        below = LEVELS[np.searchsorted(column, value, side="left").clip(0, len(LEVELS) - 1)]
-        above = LEVELS[(np.searchsorted(column, value, side="right") - 1).clip(0, len(LEVELS) - 1)]
+        below = LEVELS[min(int(column.searchsorted(value, side="left")), len(LEVELS) - 1)]
+        above = LEVELS[max(int(column.searchsorted(value, side="right")) - 1, 0)]
         if above > below:  # many equal values: the middle of them
             return float(below + above) / 2
         scale = np.abs(column).max() or 1.0  # so that slopes between tiny numbers stay finite
@@ -69,8 +69,9 @@ class Profile:
     def is_indicator(self, feature: int) -> bool:
         """Return whether a feature is 0 or 1 throughout, but for rounding, and both occur."""
         column = self.quantiles[:, feature]
-        is_zero, is_one = (np.isclose(column, value, rtol=0, atol=1e-9) for value in (0.0, 1.0))
-        return bool(is_zero[0] and is_one[-1] and (is_zero | is_one).all())
+        if abs(column[0]) > 1e-9 or abs(column[-1] - 1) > 1e-9:
+            return False
+        return bool((np.minimum(np.abs(column), np.abs(column - 1)) <= 1e-9).all())
 
     def span(self, feature: int) -> tuple[float, float]:
         """Return the smallest and the largest value of a feature."""

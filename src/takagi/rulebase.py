@@ -13,7 +13,8 @@ from scipy.special import expit, softmax
 from takagi import kernels
 from takagi._messages import unknown_name
 from takagi._typing import ArrayLike, FloatArray, IntArray
-from takagi._wording import describe_rules
+from takagi._wording import describe_model, name_features
+from takagi.bend import Bend
 from takagi.kernels import PARAMETERS, count_blocks
 from takagi.profile import LEVELS, Profile
 
@@ -32,6 +33,8 @@ class RuleBase:
         share_r(x)  = softmax_r(log f_r(x))
         y_o(x)      = sum_r share_r(x) (consequents[r, o, 0] + sum_m consequents[r, o, 1 + m] b_m)
 
+    Formulas may also have bends, which are curved terms of single features, after the features in ``b``.
+
     The prediction is y itself, or with a `link` the probability of a class: ``1 / (1 + exp(-y))`` for one output, and
     ``softmax(y)`` over several.
 
@@ -42,7 +45,7 @@ class RuleBase:
     centers, widths : array of shape (n_rules, n_antecedent_inputs)
         Gaussian sets; widths are standard deviations and positive. A width of infinity is no condition.
     consequents : array of shape (n_rules, n_outputs, n_consequent_inputs + 1)
-        Linear consequents, bias first.
+        Linear consequents: the bias, then weights of projections, features and bends.
     antecedent_projection, consequent_projection : array of shape (n_features + 1, n_projections), optional
         Affine combinations of the features, bias row first, put before the features.
     tied_projection : bool, default=False
@@ -55,6 +58,12 @@ class RuleBase:
         A summary of the data that the rules were fitted on, from which the text takes words, shares and digits.
     link : {"identity", "logit", "softmax"}, default="identity"
         What outputs are: predictions, the log-odds of one class, or the logits of as many classes as outputs.
+    bends : sequence of Bend, optional
+        Curved terms of the consequents; not together with projections.
+    intervals : array of shape (n_rules, n_features, 2), optional
+        What the words of each condition mean: the smallest and the largest value of the feature for which it holds,
+        minus or plus infinity where there is no limit. Without them a condition holds where its membership is at least
+        one half.
 
     Examples
     --------
@@ -84,6 +93,8 @@ class RuleBase:
     output_names: tuple[str, ...] | None = None
     profile: Profile | None = None
     link: str = "identity"
+    bends: tuple[Bend, ...] = ()
+    intervals: FloatArray | None = None
 
     def __post_init__(self) -> None:
         for name in PARAMETERS:
@@ -91,6 +102,9 @@ class RuleBase:
                 object.__setattr__(self, name, _freeze(getattr(self, name), float))
         if self.sets is not None:
             object.__setattr__(self, "sets", _freeze(self.sets, np.intp))
+        if self.intervals is not None:
+            object.__setattr__(self, "intervals", _freeze(self.intervals, float))
+        object.__setattr__(self, "bends", tuple(self.bends))
         for name in ("feature_names", "output_names"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, tuple(str(word) for word in getattr(self, name)))
@@ -119,6 +133,11 @@ class RuleBase:
         """Number of projections, which come before the features in the conditions."""
         return _count_projections(self.antecedent_projection)
 
+    @property
+    def parts(self) -> "tuple[RuleBase]":
+        """The rule base itself, as the only part of a model."""
+        return (self,)
+
     # -- what the rules say about rows ---------------------------------------------------------------------------------
 
     def antecedent_inputs(self, X: ArrayLike) -> FloatArray:
@@ -126,8 +145,12 @@ class RuleBase:
         return _augment(self.check_rows(X), self.antecedent_projection)
 
     def consequent_inputs(self, X: ArrayLike) -> FloatArray:
-        """Return the inputs of the consequents, ``X`` or ``[X P, X]``."""
-        return _augment(self.check_rows(X), self.consequent_projection)
+        """Return the inputs of the consequents: ``X`` or ``[X P, X]``, then bends."""
+        return self.expand_rows(_augment(self.check_rows(X), self.consequent_projection))
+
+    def expand_rows(self, X: FloatArray) -> FloatArray:
+        """Return rows with a column for each bend after the features: what the rules of `expand` take."""
+        return np.column_stack([X, *(bend.evaluate(X[:, bend.feature]) for bend in self.bends)]) if self.bends else X
 
     def log_firing(self, X: ArrayLike) -> FloatArray:
         """Return the logarithm of the firing levels, of shape (n_rows, n_rules)."""
@@ -164,17 +187,17 @@ class RuleBase:
     def _evaluate(
         self, X: ArrayLike, n_threads: int = 1, link: str = "identity", with_share: bool = False
     ) -> tuple[FloatArray, FloatArray]:
-        rows = self.check_rows(X)
-        origin = choose_origin(self.centers[:, -self.n_features :], self.widths[:, -self.n_features :])
-        theta, shape = pack(self.rescale(-origin, np.ones_like(origin), np.zeros(1), np.ones(1)))
+        rows, plain = self.check_rows(X), self.expand()
+        origin = choose_origin(plain.centers[:, -plain.n_features :], plain.widths[:, -plain.n_features :])
+        theta, shape = pack(plain.rescale(-origin, np.ones_like(origin), np.zeros(1), np.ones(1)))
         prediction = np.empty((len(rows), self.n_outputs))
         share = np.empty((len(rows) if with_share else 0, self.n_rules))
 
-        n_rows = max(_NUMBERS_PER_CALL // self.n_features, kernels.BLOCK_ROWS)
+        n_rows = max(_NUMBERS_PER_CALL // plain.n_features, kernels.BLOCK_ROWS)
 
         def fill(start: int) -> None:
             here = slice(start, start + n_rows)
-            block = np.array(rows[here] - origin, dtype=float, order="C")
+            block = np.array(self.expand_rows(rows[here]) - origin, dtype=float, order="C")
             kernels.predict_rows(theta, shape, kernels.make_columns(shape), block, prediction[here], share[here])
             if link != "identity":
                 prediction[here] = expit(prediction[here]) if link == "logit" else softmax(prediction[here], axis=1)
@@ -205,8 +228,12 @@ class RuleBase:
         centers, widths, consequents = self.centers.copy(), self.widths.copy(), self.consequents.copy()
         centers[:, n_a:] = centers[:, n_a:] * x_scale + x_mean
         widths[:, n_a:] *= x_scale
-        consequents[:, :, 1 + n_c :] /= x_scale
-        consequents[:, :, 0] -= np.einsum("rom,m->ro", consequents[:, :, 1 + n_c :], x_mean)
+        bends, factor, constant = _rescale_bends(self.bends, x_mean, x_scale)
+        slopes = slice(1 + n_c, 1 + n_c + self.n_features)
+        consequents[:, :, 0] += consequents[:, :, slopes.stop :] @ constant
+        consequents[:, :, slopes.stop :] *= factor
+        consequents[:, :, slopes] /= x_scale
+        consequents[:, :, 0] -= np.einsum("rom,m->ro", consequents[:, :, slopes], x_mean)
         consequents *= np.reshape(y_scale, (1, -1, 1))
         consequents[:, :, 0] += y_mean
         return replace(
@@ -216,6 +243,8 @@ class RuleBase:
             consequents=consequents,
             antecedent_projection=_rescale_projection(self.antecedent_projection, x_mean, x_scale),
             consequent_projection=_rescale_projection(self.consequent_projection, x_mean, x_scale),
+            bends=bends,
+            intervals=None if self.intervals is None else _rescale_intervals(self.intervals, x_mean, x_scale),
             profile=None if self.profile is None else self.profile.rescale(x_mean, x_scale, y_mean, y_scale),
         )
 
@@ -228,7 +257,24 @@ class RuleBase:
             widths=self.widths[index],
             consequents=self.consequents[index],
             sets=None if self.sets is None else self.sets[index],
+            intervals=None if self.intervals is None else self.intervals[index],
             profile=None,
+        )
+
+    def expand(self) -> "RuleBase":
+        """Return the same rules without bends, which are then features; `expand_rows` makes the rows for them."""
+        if not self.bends:
+            return self
+        n_bends, names = len(self.bends), name_features(self)
+        return replace(
+            self,
+            centers=np.pad(self.centers, [(0, 0), (0, n_bends)]),
+            widths=np.pad(self.widths, [(0, 0), (0, n_bends)], constant_values=np.inf),
+            feature_names=(*names, *(bend.name(names[bend.feature]) for bend in self.bends)),
+            sets=None,
+            profile=None,
+            intervals=None,
+            bends=(),
         )
 
     def fold_consequents(self) -> "RuleBase":
@@ -253,7 +299,7 @@ class RuleBase:
     # -- text ----------------------------------------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        return describe_rules(self, self.profile)
+        return describe_model(self)
 
     def __repr__(self) -> str:
         return f"RuleBase(n_rules={self.n_rules}, n_features={self.n_features}, n_outputs={self.n_outputs})"
@@ -271,6 +317,8 @@ class RuleBase:
 
 def pack(rules: RuleBase) -> tuple[FloatArray, kernels.Shape]:
     """Lay a rule base out as the kernels want it: one flat vector and its sizes."""
+    if rules.bends:
+        raise ValueError("rules with bends cannot be trained by gradient descent; fit them with recipe='short'.")
     shape = kernels.Shape(
         n_features=rules.n_features,
         n_rules=rules.n_rules,
@@ -325,6 +373,20 @@ def _rescale_projection(projection: FloatArray | None, mean: FloatArray, scale: 
     return np.vstack([projection[0] - np.einsum("m,mj->j", mean, slopes), slopes])
 
 
+def _rescale_bends(
+    bends: tuple[Bend, ...], mean: FloatArray, scale: FloatArray
+) -> tuple[tuple[Bend, ...], FloatArray, FloatArray]:
+    """Return bends in other units, and what their weights and the bias are to be multiplied with and raised by."""
+    if not bends:
+        return bends, np.ones(0), np.zeros(0)
+    moved = [bend.rescale(float(mean[bend.feature]), float(scale[bend.feature])) for bend in bends]
+    return tuple(bend for bend, *_ in moved), np.array([m[1] for m in moved]), np.array([m[2] for m in moved])
+
+
+def _rescale_intervals(intervals: FloatArray, mean: FloatArray, scale: FloatArray) -> FloatArray:
+    return intervals * np.reshape(scale, (1, -1, 1)) + np.reshape(mean, (1, -1, 1))
+
+
 def _check_shapes(rules: RuleBase) -> None:
     centers, consequents = rules.centers, rules.consequents
     for name in ("antecedent_projection", "consequent_projection"):
@@ -347,7 +409,7 @@ def _check_shapes(rules: RuleBase) -> None:
         if projection is not None and len(projection) != rules.n_features + 1:
             expected = rules.n_features + 1
             raise ValueError(f"{name} must have n_features + 1 = {expected} rows, got shape {projection.shape}.")
-    n_inputs = rules.n_features + _count_projections(rules.consequent_projection)
+    n_inputs = rules.n_features + _count_projections(rules.consequent_projection) + len(rules.bends)
     if consequents.shape[2] != n_inputs + 1:
         raise ValueError(
             f"consequents must have {n_inputs + 1} numbers per rule and output (a bias and {n_inputs} slopes), "
@@ -356,6 +418,16 @@ def _check_shapes(rules: RuleBase) -> None:
     for name, count in (("feature_names", rules.n_features), ("output_names", rules.n_outputs)):
         if getattr(rules, name) is not None and len(getattr(rules, name)) != count:
             raise ValueError(f"{name} must be {count} names, got {len(getattr(rules, name))}.")
+    if rules.bends and not (rules.antecedent_projection is None and rules.consequent_projection is None):
+        raise ValueError("bends and projections cannot be had together.")
+    if any(bend.feature >= rules.n_features for bend in rules.bends):
+        raise ValueError(
+            f"bends must be of features below {rules.n_features}, got {max(b.feature for b in rules.bends)}."
+        )
+    if rules.intervals is not None and rules.intervals.shape != (rules.n_rules, rules.n_features, 2):
+        raise ValueError(
+            f"intervals must have shape {(rules.n_rules, rules.n_features, 2)}, got {rules.intervals.shape}."
+        )
     if rules.sets is not None and rules.sets.shape != centers.shape:
         raise ValueError(f"sets must have the shape of centers {centers.shape}, got {rules.sets.shape}.")
 
@@ -368,6 +440,11 @@ def _check_values(rules: RuleBase) -> None:
     for name in ("centers", "consequents", "antecedent_projection", "consequent_projection"):
         if getattr(rules, name) is not None and not np.isfinite(getattr(rules, name)).all():
             raise ValueError(f"{name} must be finite numbers, got NaN or infinity.")
+    if rules.intervals is not None and not _are_intervals(rules.intervals):
+        raise ValueError(
+            "the lower limit of an interval must not be above the upper one, neither may be NaN, and where there is no "
+            "limit they are minus infinity and infinity."
+        )
     if not (rules.widths > 0).all():
         raise ValueError(f"widths must be positive, got {rules.widths.min()}.")
     profile = rules.profile
@@ -387,6 +464,11 @@ def _check_values(rules: RuleBase) -> None:
         raise ValueError(
             "rules that share a set (equal entries in a column of sets) must have equal centers and widths."
         )
+
+
+def _are_intervals(limits: FloatArray) -> bool:
+    low, high = limits[..., 0], limits[..., 1]
+    return bool(((low <= high) & (low < np.inf) & (high > -np.inf)).all())
 
 
 def _is_tied(rules: RuleBase) -> bool:

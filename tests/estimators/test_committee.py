@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from cases import make_sum
 from takagi import TSKCommittee, TSKRegressor
 from takagi.fitting._plan import count_rules
 
@@ -48,6 +49,19 @@ def test_firing_shares_are_those_of_all_members(fitted, friedman):
 
 
 # -- folds -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_members_may_be_sums_of_rule_bases(n_outputs, friedman):
+    X, y = friedman[0][:50], np.column_stack([friedman[1][:50]] * n_outputs)
+    model = TSKCommittee(2, TSKRegressor(n_rules=2, max_iter=5), remember=False, random_state=0).fit(X, y)
+    sums = [make_sum(np.random.default_rng(k), 2, n_outputs, n_features=X.shape[1]) for k in range(2)]
+    for member, rules in zip(model.estimators_, sums, strict=True):
+        member.model_ = rules
+    np.testing.assert_allclose(model.predict(X), np.mean([rules.predict_raw(X) for rules in sums], axis=0), atol=1e-12)
+    share = model.firing_share(X)
+    assert share.shape == (50, sum(rules.n_rules for rules in sums))
+    np.testing.assert_allclose(share.sum(axis=1), 2)  # one for each part
 
 
 def test_each_row_is_predicted_by_one_member_and_each_member_predicts_a_fold(fitted, friedman):

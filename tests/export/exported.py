@@ -8,8 +8,8 @@ import pandas as pd
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from cases import make_rules, to_takagi
-from takagi import RuleBase, TSKRegressor
+from cases import make_part, make_rules, make_sum, to_takagi
+from takagi import Bend, RuleBase, RuleModel, TSKRegressor
 from takagi.initializers import GridInitializer
 from takagi.tables import TableEncoder
 
@@ -66,8 +66,41 @@ def _share_no_conditions(rules: RuleBase) -> RuleBase:
     return replace(rules, widths=np.where(rules.sets == 1, np.inf, rules.widths))
 
 
-def example_rows(rules: RuleBase) -> np.ndarray:
+@functools.cache
+def example_sums() -> dict[str, RuleModel]:
+    """Models that differ in everything an export has to say of sums and bends."""
+    rng = np.random.default_rng(5)
+    bends = [Bend(0, "above", 0.2), Bend(1, "up to", -0.1), Bend(2, "log", -2.0, floor=0.3), Bend(0, "above", 0.2)]
+
+    def make(asked, **parts):
+        return make_part(rng, asked, n_features=3, **parts)
+
+    projected = [
+        to_takagi(make_rules(rng, n_rules=size, projection=kind))
+        for size, kind in ((2, "antecedent"), (4, "separate"), (3, "shared"), (2, "none"))
+    ]
+    far = RuleModel((make([0, 1], bends=bends), make([2], n_rules=3)))
+    return {
+        "one part with bends": RuleModel((make([0, 1], bends=bends),)),
+        "two parts": RuleModel((make([0, 1]), make([1, 2], n_rules=3))),
+        "three parts with bends": RuleModel(
+            (make([0], bends=bends[:2]), make([], n_rules=1, bends=bends[::-1]), make([0, 1, 2], n_rules=4))
+        ),
+        "several outputs": make_sum(rng, n_parts=3, n_outputs=3, n_features=3),
+        "projections in parts": RuleModel(tuple(projected)),
+        "shared sets in parts": RuleModel(
+            (to_takagi(make_rules(rng, n_rules=6, n_sets=2)), make([0], bends=bends), make([]))
+        ),
+        "far from zero": far.rescale(np.full(3, 1e6), np.full(3, 3.0), np.array([1e4]), np.array([5.0])),
+        "odd names": make_sum(rng, n_parts=2, n_features=len(ODD_NAMES), feature_names=ODD_NAMES),
+    }
+
+
+def example_rows(model: RuleBase | RuleModel) -> np.ndarray:
     """Rows near the rules, at their centers, far away, and a million widths away."""
+    if len(model.parts) > 1:
+        return np.vstack([example_rows(part) for part in model.parts])
+    rules = model.parts[0]
     rng = np.random.default_rng(2)
     centers = rules.centers[:, -rules.n_features :]
     scale = np.where(np.isinf(rules.widths), 1.0, rules.widths)[:, -rules.n_features :].mean(axis=0)
@@ -78,11 +111,13 @@ def example_rows(rules: RuleBase) -> np.ndarray:
     )
 
 
-def error_of(prediction: np.ndarray, rules: RuleBase, X: np.ndarray) -> float:
+def error_of(prediction: np.ndarray, model: RuleBase | RuleModel, X: np.ndarray) -> float:
     """Return the largest error relative to the terms that a prediction sums up."""
-    want = rules.predict(X).reshape(len(X), -1)
-    inputs = np.abs(np.column_stack([np.ones(len(X)), rules.consequent_inputs(X)]))
-    terms = np.einsum("nm,rom->no", inputs, np.abs(rules.consequents)) / rules.n_rules
+    want = model.predict(X).reshape(len(X), -1)
+    terms = np.zeros_like(want)
+    for rules in model.parts:
+        inputs = np.abs(np.column_stack([np.ones(len(X)), rules.consequent_inputs(X)]))
+        terms += np.einsum("nm,rom->no", inputs, np.abs(rules.consequents)) / rules.n_rules
     assert np.isfinite(prediction).all()
     return float((np.abs(prediction.reshape(want.shape) - want) / terms).max())
 
@@ -128,6 +163,19 @@ def example_models() -> dict[str, object]:
             numbers, target.to_frame("price")
         ),
     }
+
+
+@functools.cache
+def bend_table() -> object:
+    """A pipeline with a table and a scaler, whose rules are a sum with bends."""
+    table = make_table()
+    model = make_pipeline(TableEncoder(), StandardScaler(), TSKRegressor(n_rules=2, max_iter=50, random_state=0))
+    model.fit(table, table.age.fillna(30).rename("price"))
+    rules = model[-1].model_
+    names = {"feature_names": rules.feature_names, "output_names": rules.output_names}
+    model[-1].model_ = make_sum(np.random.default_rng(7), n_parts=3, n_features=rules.n_features, **names)
+    assert len({bend.kind for part in model[-1].model_.parts for bend in part.bends}) == 3
+    return model
 
 
 def new_table() -> pd.DataFrame:

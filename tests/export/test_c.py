@@ -5,15 +5,27 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
-from exported import ODD_NAMES, error_of, example_models, example_rows, example_rules, new_table
+from exported import (
+    ODD_NAMES,
+    bend_table,
+    error_of,
+    example_models,
+    example_rows,
+    example_rules,
+    example_sums,
+    new_table,
+)
 
-from takagi import RuleBase
+from cases import make_part, make_sum
+from takagi import Bend, RuleBase, RuleModel
 from takagi.export import to_c
 
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wconversion", "-Wdouble-promotion", "-Wshadow"]
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 RULES = sorted(example_rules())
+SUMS = sorted(example_sums())
 TOLERANCE = {"double": 1e-13, "float": 1e-5}
+SUM_TOLERANCE = {"double": 1e-13, "float": 3e-5}  # some rows are 60 of the narrower widths away
 
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="needs a C compiler, gcc or clang")
 
@@ -77,6 +89,34 @@ def test_c_predicts_as_the_rules_do(name, dtype, tmp_path):
     compiled = Compiled(to_c(rules, dtype=dtype), tmp_path, dtype)
     X = example_rows(rules).astype(compiled.dtype)
     assert error_of(compiled.predict(X), rules, X.astype(float)) < TOLERANCE[dtype]
+
+
+@pytest.mark.parametrize("dtype", ["double", "float"])
+@pytest.mark.parametrize("name", SUMS)
+def test_c_adds_up_parts_and_bends(name, dtype, tmp_path):
+    model = example_sums()[name]
+    compiled = Compiled(to_c(model, dtype=dtype), tmp_path, dtype)
+    X = example_rows(model).astype(compiled.dtype)
+    assert error_of(compiled.predict(X), model, X.astype(float)) < SUM_TOLERANCE[dtype]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_c_predicts_as_random_sums_do(seed, tmp_path):
+    rng = np.random.default_rng(seed)
+    n_outputs = 1 + seed % 3
+    link = ("identity", "logit" if n_outputs == 1 else "softmax")[seed % 2]
+    model = make_sum(rng, n_parts=1 + seed // 4, n_outputs=n_outputs, link=link)
+    X = rng.normal(size=(200, model.n_features))
+    found = Compiled(to_c(model), tmp_path).predict(X)
+    np.testing.assert_allclose(found, model.predict(X).reshape(len(X), -1), rtol=1e-12, atol=1e-12)
+
+
+def test_digits_of_a_logarithm_near_its_pole_are_kept(tmp_path):
+    """Features are taken relative to a point amid the data, but not those of bends."""
+    part = make_part(np.random.default_rng(0), [0], n_features=1, bends=[Bend(0, "log", 0.0, floor=1e-12)])
+    model = RuleModel((part,)).rescale(np.array([1e-9]), np.ones(1), np.zeros(1), np.ones(1))
+    X = np.geomspace(1e-9, 1.0, 50)[:, None]
+    np.testing.assert_allclose(Compiled(to_c(model), tmp_path).predict(X)[:, 0], model.predict(X), rtol=1e-13)
 
 
 @pytest.mark.parametrize("flags", [["-O0"], ["-O3", "-march=native"], ["-O2", "-ffast-math"]], ids=" ".join)
@@ -156,6 +196,22 @@ def test_it_is_also_cplusplus(compiler, tmp_path):
     assert done.returncode == 0, done.stderr[:2000]
 
 
+@pytest.mark.filterwarnings("ignore:Column 'fuel' has:UserWarning")
+def test_the_inputs_of_bends_are_those_of_the_encoded_table(tmp_path):
+    model, table = bend_table(), new_table()
+    found = Compiled(to_c(model), tmp_path).predict(code_table(table, model[0].columns_))
+    np.testing.assert_allclose(found[:, 0], model.predict(table), rtol=1e-11)
+
+
+def test_a_sum_is_also_cplusplus(tmp_path):
+    to_c(example_sums()["odd names"], tmp_path / "rules.c", dtype="float")
+    command = ["g++", "-x", "c++", "-std=c++11", *STRICT, "-c", "rules.c", "-o", "rules.o"]
+    if shutil.which("g++") is None:
+        pytest.skip("needs g++")
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[:2000]
+
+
 def test_names_are_valid_and_different():
     text = to_c(example_rules()["odd names"], name="odd")
     constants = re.findall(r"^    (ODD_\w+) = \d+", text, re.MULTILINE)
@@ -186,3 +242,11 @@ def test_numbers_that_do_not_fit_are_an_error():
     rules = RuleBase(centers=[[0.0]], widths=[[1e-310]], consequents=[[[1.0, 0.0]]])
     with pytest.raises(ValueError, match="beyond the range of float64"):
         to_c(rules)
+
+
+@pytest.mark.parametrize("bend", [Bend(0, "log", 0.0, floor=1e-60), Bend(0, "up to", 1e60)], ids=["floor", "knot"])
+def test_bends_that_single_precision_cannot_hold_are_an_error(bend):
+    rules = make_part(np.random.default_rng(0), [0], n_features=1, bends=[bend])
+    to_c(rules)
+    with pytest.raises(ValueError, match="beyond the range of float32; export them as double precision"):
+        to_c(rules, dtype="float")

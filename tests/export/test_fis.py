@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from exported import error_of, example_models, example_rows, example_rules
 
+from cases import make_part, make_rules, to_takagi
+from takagi import Bend, RuleModel
 from takagi._model import open_model
 from takagi.export import read_fis, to_fis
 
@@ -73,6 +75,77 @@ def test_ranges_are_those_of_the_data_and_never_empty():
 def test_conditions_on_projections_are_an_error():
     with pytest.raises(ValueError, match="cannot state conditions on trained projections"):
         to_fis(example_rules()["antecedent projection"])
+
+
+def make_separable(seed):
+    """Return a sum whose parts ask about different features."""
+    rng = np.random.default_rng(seed)
+    n_features, n_outputs = 4, 1 + seed % 3
+    owner = rng.integers(-1, 3, size=n_features)  # -1 is nobody
+    parts = [
+        make_part(
+            rng, np.flatnonzero(owner == k), n_features, n_outputs, n_rules=1 + (seed + k) % 4, with_intervals=k == 0
+        )
+        for k in range(1 + seed % 3)
+    ]
+    return RuleModel(tuple(parts))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_sum_is_written_as_one_rule_base(seed, tmp_path):
+    model = make_separable(seed)
+    to_fis(model, tmp_path / "rules.fis")
+    back = read_fis(tmp_path / "rules.fis")
+    assert back.n_rules == np.prod([part.n_rules for part in model.parts])
+    X = np.random.default_rng(seed).normal(size=(100, 4))
+    np.testing.assert_allclose(back.predict(X), model.predict(X), rtol=1e-12, atol=1e-12)
+
+
+def test_the_sets_of_a_sum_are_written_once():
+    rng = np.random.default_rng(0)
+    model = RuleModel(
+        (make_part(rng, [0], n_rules=3), make_part(rng, [1, 2], n_rules=4), make_part(rng, [], n_rules=1))
+    )
+    text = to_fis(model)
+    assert text.count("gaussmf") == 3 + 2 * 4
+    assert "NumRules=12\n" in text
+    assert "% The model is a sum of 3 rule bases; a rule here joins one rule of each.\n" in text
+
+
+def test_projections_in_consequents_and_shared_sets_of_parts_are_written(tmp_path):
+    rng = np.random.default_rng(1)
+    folded = example_rules()["consequent projection"]
+    shared = to_takagi(make_rules(rng, n_rules=4, n_sets=2))
+    for part in (folded, shared):
+        model = RuleModel((part, make_part(rng, [], n_features=3, n_rules=1)))
+        to_fis(model, tmp_path / "rules.fis")
+        X = example_rows(part)
+        assert error_of(read_fis(tmp_path / "rules.fis").predict(X), model, X) < 1e-12
+
+
+def test_the_ranges_of_a_sum_are_those_of_the_data():
+    rules = open_model(example_models()["two targets"]).rules
+    other = make_part(np.random.default_rng(0), [], n_features=2, n_outputs=2, n_rules=1)
+    model = RuleModel((rules, other.rename(rules.feature_names, rules.output_names)))
+    ranges = [re.findall(r"Range=\[(\S+) (\S+)\]", to_fis(written)) for written in (rules, model)]
+    assert ranges[0] == ranges[1]
+
+
+def test_what_no_file_can_say_of_a_sum_is_an_error(tmp_path):
+    rng = np.random.default_rng(0)
+    names = {"feature_names": ["age", "size", "rate", "load"]}
+    bent = make_part(rng, [0], bends=[Bend(1, "log", 0.0, floor=0.1)], **names)
+    with pytest.raises(
+        ValueError, match=r"linear formulas and cannot state bends such as log\(size\). Export with to_c"
+    ):
+        to_fis(bent, tmp_path / "rules.fis")
+    both = RuleModel((make_part(rng, [0, 1], **names), make_part(rng, [1], **names)))
+    with pytest.raises(ValueError, match=r"holds one rule base. .* condition on size. Export with to_c, to_onnx or to"):
+        to_fis(both, tmp_path / "rules.fis")
+    many = RuleModel((make_part(rng, [0], n_rules=40, **names), make_part(rng, [1], n_rules=40, **names)))
+    with pytest.raises(ValueError, match=r"this model would have 1600 rules; 1,024 are the most. Export with to_c"):
+        to_fis(many, tmp_path / "rules.fis")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_names_are_safe_and_comments_tell_the_real_ones():

@@ -6,19 +6,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exported import error_of, example_models, example_rows, example_rules, new_table
+from exported import bend_table, error_of, example_models, example_rows, example_rules, example_sums, new_table
+from hypothesis import given
 
+from cases import explore, make_part, make_sum, sums
+from takagi import Bend, RuleBase, RuleModel
 from takagi.export import rules_to_dict, to_json
 
 GUIDE = Path(__file__).parents[2] / "docs" / "export.md"
 NODE = shutil.which("node")
 RULES = sorted(example_rules())
+SUMS = sorted(example_sums())
 
 
 def predict_in_node(model, rows, folder):
     """Run the function of the guide on rows, each a dict."""
     function = re.search(r"```javascript\n(.*?)```", GUIDE.read_text(), re.DOTALL)[1]
-    assert len(function.splitlines()) <= 22
+    assert len(function.splitlines()) <= 28
     to_json(model, folder / "rules.json")
     (folder / "rows.json").write_text(json.dumps(rows))
     (folder / "main.js").write_text(
@@ -42,6 +46,25 @@ def test_the_function_of_the_guide_predicts_as_the_rules_do(name, tmp_path):
 
 
 @pytest.mark.skipif(NODE is None, reason="needs node")
+@pytest.mark.parametrize("name", SUMS)
+def test_the_function_of_the_guide_adds_up_parts_and_bends(name, tmp_path):
+    model = example_sums()[name]
+    X = example_rows(model)
+    names = rules_to_dict(model)["features"]
+    prediction = predict_in_node(model, [dict(zip(names, row, strict=True)) for row in X.tolist()], tmp_path)
+    assert error_of(prediction, model, X) < 1e-12
+
+
+@pytest.mark.skipif(NODE is None, reason="needs node")
+@pytest.mark.filterwarnings("ignore:Column 'fuel' has:UserWarning")
+def test_the_function_of_the_guide_bends_the_inputs_of_a_table(tmp_path):
+    model, table = bend_table(), new_table()
+    rows = json.loads(table.to_json(orient="records", double_precision=15))
+    exact = [row | {"age": None if np.isnan(age) else age} for row, age in zip(rows, table.age.tolist(), strict=True)]
+    np.testing.assert_allclose(predict_in_node(model, exact, tmp_path)[:, 0], model.predict(table), rtol=1e-10)
+
+
+@pytest.mark.skipif(NODE is None, reason="needs node")
 @pytest.mark.filterwarnings("ignore:Column 'fuel' has:UserWarning")
 def test_the_function_of_the_guide_encodes_a_table(tmp_path):
     model, table = example_models()["table"], new_table()
@@ -59,6 +82,52 @@ def test_the_dict_has_what_the_rules_have():
     for name in ("share", "mean", "quantiles", "output_quantiles"):
         np.testing.assert_array_equal(document["profile"][name], getattr(rules.profile, name))
     assert document["profile"]["n_rows"] == rules.profile.n_rows
+
+
+def read_part(document, link):
+    """Return the rule base that a part of a document states."""
+    rules = dict(document["rules"])
+    assert rules.pop("link") == link
+    rules["widths"] = [[np.inf if width is None else width for width in row] for row in rules["widths"]]
+    if "intervals" in rules:
+        limits = np.array(rules["intervals"], dtype=float)  # None is NaN
+        rules["intervals"] = np.where(np.isnan(limits), [-np.inf, np.inf], limits)
+    bends = [Bend(**bend) for bend in rules.pop("bends", [])]
+    return RuleBase(**rules, bends=bends, link=link)
+
+
+@given(sums())
+@explore
+def test_the_text_states_all_parts_of_any_sum(model):
+    document = json.loads(to_json(model))
+    parts = [read_part(part, model.link) for part in (document, *document.get("adjustments", []))]
+    for part, expected in zip(parts, model.parts, strict=True):
+        for name in ("bends", "widths", "consequents", "intervals"):
+            assert np.array_equal(getattr(part, name), getattr(expected, name)), name
+    X = np.random.default_rng(0).normal(size=(5, model.n_features))
+    np.testing.assert_array_equal(RuleModel(parts).predict(X), model.predict(X))
+
+
+def test_the_version_says_whether_there_is_more_than_one_plain_rule_base():
+    rng = np.random.default_rng(0)
+    plain = make_part(rng, [0], with_intervals=True)
+    bent = make_part(rng, [0], bends=[Bend(0, "above", 0.5)])
+    assert rules_to_dict(plain)["version"] == 1
+    assert "adjustments" not in rules_to_dict(plain)
+    assert "bends" not in rules_to_dict(plain)["rules"]
+    assert rules_to_dict(bent)["version"] == 2
+    assert rules_to_dict(bent)["rules"]["bends"] == [{"feature": 0, "kind": "above", "knot": 0.5, "floor": 0.0}]
+    document = rules_to_dict(RuleModel((plain, plain)))
+    assert document["version"] == 2
+    assert document["adjustments"] == [{"rules": document["rules"], "profile": None}]
+
+
+def test_adjustments_have_profiles_of_their_own():
+    seed = next(seed for seed in range(10) if make_sum(np.random.default_rng(seed)).profile is not None)
+    model = make_sum(np.random.default_rng(seed))
+    document = rules_to_dict(RuleModel(model.parts[::-1]))
+    assert document["profile"] is None
+    np.testing.assert_array_equal(document["adjustments"][0]["profile"]["mean"], model.profile.mean)
 
 
 def test_columns_say_how_they_are_read():

@@ -7,6 +7,7 @@ import pytest
 from exported import example_rows, example_rules
 from test_c import COMPILERS, Compiled
 
+from cases import make_sum
 from takagi.export import rules_to_dict, to_c, to_fis, to_onnx
 
 LINKED = {
@@ -45,6 +46,28 @@ def test_onnx_applies_the_link(rules):
     found = session.run(None, {"X": X})[0]
     assert found.shape == rules.predict(X).shape
     np.testing.assert_allclose(found, rules.predict(X), atol=1e-9)
+
+
+SUMS = {
+    link: make_sum(np.random.default_rng(0), n_parts=3, n_outputs=3 if link == "softmax" else 1, link=link)
+    for link in LINKED
+}
+
+
+@pytest.mark.skipif(not COMPILERS, reason="needs a C compiler, gcc or clang")
+@pytest.mark.parametrize("model", SUMS.values(), ids=SUMS)
+def test_c_applies_the_link_after_the_sum(model, tmp_path):
+    X = example_rows(model)
+    found = Compiled(to_c(model), tmp_path).predict(X)
+    np.testing.assert_allclose(found, model.predict(X).reshape(found.shape), atol=1e-9)
+
+
+@pytest.mark.parametrize("model", SUMS.values(), ids=SUMS)
+def test_onnx_applies_the_link_after_the_sum(model):
+    runtime = pytest.importorskip("onnxruntime")
+    X = example_rows(model)
+    session = runtime.InferenceSession(to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"])
+    np.testing.assert_allclose(session.run(None, {"X": X})[0], model.predict(X), atol=1e-9)
 
 
 def test_a_fis_file_cannot_hold_a_link(rules):

@@ -3,8 +3,10 @@ import sys
 
 import numpy as np
 import pytest
-from exported import error_of, example_models, example_rows, example_rules, new_table
+from exported import bend_table, error_of, example_models, example_rows, example_rules, example_sums, new_table
+from hypothesis import given
 
+from cases import explore, make_sum, sums
 from takagi import RuleBase
 from takagi.export import to_onnx
 
@@ -12,7 +14,9 @@ onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 
 RULES = sorted(example_rules())
+SUMS = sorted(example_sums())
 TOLERANCE = {"float64": 1e-13, "float32": 1e-5}
+SUM_TOLERANCE = {"float64": 1e-13, "float32": 3e-5}  # some rows are 60 of the narrower widths away
 
 
 def run(proto, feed):
@@ -45,6 +49,38 @@ def test_onnx_predicts_as_the_rules_do(name, dtype):
     assert prediction.dtype == dtype
     assert prediction.shape == rules.predict(X).shape
     assert error_of(prediction, rules, X.astype(float)) < TOLERANCE[dtype]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", SUMS)
+def test_onnx_adds_up_parts_and_bends(name, dtype):
+    model = example_sums()[name]
+    X = example_rows(model).astype(dtype)
+    prediction = run(to_onnx(model, dtype=dtype), {"X": X})
+    assert prediction.dtype == dtype
+    assert prediction.shape == model.predict(X).shape
+    assert error_of(prediction, model, X.astype(float)) < SUM_TOLERANCE[dtype]
+
+
+@given(sums())
+@explore
+def test_onnx_predicts_as_any_sum_does(model):
+    X = np.random.default_rng(0).normal(size=(20, model.n_features))
+    np.testing.assert_allclose(run(to_onnx(model), {"X": X}), model.predict(X), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:Column 'fuel' has:UserWarning")
+def test_the_inputs_of_bends_are_those_of_the_encoded_table():
+    model, table = bend_table(), new_table()
+    prediction = run(to_onnx(model), feed_table(table, model[0].columns_, "float64"))
+    np.testing.assert_allclose(prediction, model.predict(table), rtol=1e-11)
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 1000])
+def test_any_number_of_rows_goes_into_a_sum(n_rows):
+    model = make_sum(np.random.default_rng(3), n_parts=2, n_outputs=2)
+    X = np.random.default_rng(0).normal(size=(n_rows, model.n_features))
+    np.testing.assert_allclose(run(to_onnx(model), {"X": X}), model.predict(X), rtol=1e-11, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 1000])
@@ -93,6 +129,8 @@ def test_the_file_says_who_made_it_and_what_the_features_are(tmp_path):
     assert properties == {"feature_names": ["a", "b", "c"], "output_names": ["d"]}
     assert stored.producer_name == "takagi"
     assert stored.doc_string == str(rules)
+    model = example_sums()["two parts"]
+    assert to_onnx(model).doc_string == str(model)
 
 
 def test_numbers_that_do_not_fit_are_an_error():

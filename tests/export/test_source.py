@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
-from exported import error_of, example_rows, example_rules
+from exported import error_of, example_rows, example_rules, example_sums
+from scipy.special import softmax
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
@@ -10,6 +11,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from takagi import TSKRegressor
 from takagi.export import rules_to_dict, to_c, to_fis, to_json, to_onnx
+from takagi.export._source import lay_out
 
 EXPORTS = [to_c, to_fis, to_json, to_onnx]
 X = np.random.default_rng(0).normal(size=(60, 3))
@@ -49,6 +51,25 @@ def test_a_file_is_written_whole_or_not_at_all(export, tmp_path):
     with pytest.raises(OSError, match="folder"):
         export(rules, tmp_path / "folder")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "rules"]
+
+
+@pytest.mark.parametrize("name", sorted(example_sums()))
+def test_a_layout_predicts_as_the_model_does(name):
+    model = example_sums()[name]
+    layout, X = lay_out(model, "float64"), example_rows(model)
+    bent = np.column_stack([X, *(bend.evaluate(X[:, bend.feature]) for bend in layout.bends)])
+    z, start, outputs = bent - layout.origin, 0, 0.0
+    a = z[:, : model.n_features]
+    if layout.projection is not None:
+        a = np.hstack([layout.projection[0] + a @ layout.projection[1:], a])
+    for size in layout.part_sizes:
+        here = slice(start, start + size)
+        distance = (((a[:, None] - layout.centers[here]) * layout.inverse[here]) ** 2).sum(axis=2)
+        share = softmax(-distance, axis=1)
+        values = np.einsum("nm,rom->nro", np.column_stack([np.ones(len(z)), z]), layout.consequents[here])
+        outputs = outputs + np.einsum("nr,nro->no", share, values)
+        start += size
+    assert error_of(outputs, model, X) < 1e-13
 
 
 @pytest.mark.parametrize("name", ["shared projection", "separate projections"])

@@ -23,22 +23,22 @@ def test_probabilities_of_two_classes_are_fitted_by_the_same_stages():
     X, y = X[:, :6], y.astype(float)
     fitted = fit(X[:400], y[:400], loss="log", max_iter=1000)
     assert [stage.name for stage in fitted.stages] == ["pilots", "training", "teachers", "student"]
-    assert fitted.rules.link == "logit"
+    assert fitted.model.link == "logit"
     scaler = StandardScaler().fit(X[:400])
     logistic = LogisticRegression().fit(scaler.transform(X[:400]), y[:400])
     expected = log_loss(y[400:], logistic.predict_proba(scaler.transform(X[400:])))
-    assert log_loss(y[400:], fitted.rules.predict(X[400:])) < 1.3 * expected
+    assert log_loss(y[400:], fitted.model.predict(X[400:])) < 1.3 * expected
 
 
 @pytest.mark.filterwarnings("ignore:Training did not improve")
 def test_the_profile_covers_rows_that_were_held_out():
     X, y = make_friedman1(300, 5, random_state=0)
     for recipe in ("accurate", "droprule"):
-        profile = fit(X, y, recipe=recipe, n_rules=3, max_iter=50).rules.profile
+        profile = fit(X, y, recipe=recipe, n_rules=3, max_iter=50).model.profile
         assert profile.n_rows == 300
         np.testing.assert_array_equal(profile.quantiles[[0, -1]], [X.min(axis=0), X.max(axis=0)])
     judges = Rows(X[:100] + 10, y[:100, None], np.ones(100))
-    profile = fit(X, y, recipe="droprule", held_out=judges, n_rules=3, max_iter=50).rules.profile
+    profile = fit(X, y, recipe="droprule", held_out=judges, n_rules=3, max_iter=50).model.profile
     assert profile.n_rows == 400
     np.testing.assert_array_equal(profile.quantiles[-1], judges.X.max(axis=0))
 

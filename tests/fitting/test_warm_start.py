@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import root_mean_squared_error
 
 from streamed import X, Y, feed, small
+from takagi import RuleModel
 
 
 def test_partial_fit_goes_on_from_a_fit():
@@ -32,7 +35,7 @@ def test_a_warm_start_keeps_rules_without_conditions():
     model = small(max_iter=50, warm_start=True).fit(X, Y)
     widths = model.rule_base_.widths.copy()
     widths[:, 1] = np.inf
-    model.rule_base_ = type(model.rule_base_)(model.rule_base_.centers, widths, model.rule_base_.consequents)
+    model.model_ = RuleModel((replace(model.rule_base_, widths=widths),))
     for train in (model.fit, model.partial_fit):
         train(X, Y)
         assert np.isinf(model.rule_base_.widths[:, 1]).all()

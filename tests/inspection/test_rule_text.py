@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
@@ -5,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 
 from golden import assert_golden
 from takagi import TSKRegressor
-from takagi.inspection import export_text, rule_table
+from takagi.inspection import check_rules, export_text, rule_table
 
 
 def test_text_of_a_model_is_that_of_its_rules_and_training_rows(diabetes):
@@ -51,6 +53,40 @@ def test_hundreds_of_features_are_text_too():
     model = TSKRegressor(n_rules=2, max_iter=200, random_state=0).fit(X, X.sum(axis=1))
     text = export_text(model, X)
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_the_text_of_the_accurate_default_says_that_its_rules_make_sense_only_together(diabetes):
+    droprule, X, y = diabetes
+    accurate = TSKRegressor(random_state=0).fit(X, y)
+    assert "Note:" not in export_text(droprule)
+    assert "These rules make sense only together" in " ".join(export_text(accurate).split())
+    assert check_rules(accurate, X, y).summary["outside"] > 1 / 3
+
+
+def test_a_table_says_where_in_the_data_an_interval_lies(by_hand):
+    rules, _ = by_hand
+    infinity = float("inf")
+    limits = [[[7.0, infinity], [-infinity, 30.0]], [[-infinity, 7.0], [0.0, 200.0]]]
+    rules = replace(rules, intervals=limits)
+    assert rule_table(rules).sort_values("rule")["if"].tolist() == [
+        "rooms above 7 (very high) and age below 30 (low)",
+        "rooms below 7 (medium)",
+    ]
+    assert "IF rooms above 7 and age below 30\n" in export_text(rules)
+
+
+def test_centered_formulas_say_what_a_rule_says_of_an_average_row(cars, by_hand):
+    rules, X = by_hand
+    text = export_text(rules, centered=True)
+    assert "THEN price = 28.0 + 4.10 (rooms - 6.2) - 0.012 (age - 50)" in text
+    model, table, _ = cars
+    text = export_text(model, table, centered=True)
+    assert "(km - " in text
+    assert "[fuel is diesel]" in text
+    assert max(map(len, text.splitlines())) <= 80
+    with pytest.raises(ValueError, match="give X"):
+        export_text(replace(rules, profile=None), centered=True)
+    assert "(rooms - " in export_text(replace(rules, profile=None), X, centered=True)
 
 
 @pytest.mark.parametrize("function", [export_text, rule_table])

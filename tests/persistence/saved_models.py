@@ -93,7 +93,8 @@ def assert_same_model(loaded, model, table):
         assert vars(step).keys() == vars(expected).keys()
         assert list(getattr(step, "feature_names_in_", [])) == list(getattr(expected, "feature_names_in_", []))
     last, expected = steps[-1][0][1], steps[-1][1][1]
-    assert_same_rules(last.rule_base_, expected.rule_base_)
+    for part, expected_part in zip(last.model_.parts, expected.model_.parts, strict=True):
+        assert_same_rules(part, expected_part)
     assert last.history_.keys() == expected.history_.keys()
     assert all(same_bits(last.history_[name], expected.history_[name]) for name in last.history_)
     for name in (

@@ -31,7 +31,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from takagi import RuleBase
+from cases import make_part
+from takagi import Bend, RuleBase, RuleModel
 from takagi.export import to_json
 from takagi.initializers import RandomInitializer
 from takagi.inspection import explain_local, export_text
@@ -178,12 +179,24 @@ def test_a_model_that_is_not_fitted_is_refused(tmp_path):
             save(model, tmp_path / "model.takagi")
 
 
+def make_sum_of_parts():
+    rng, model = np.random.default_rng(7), MODELS["plain"]()
+    bends = [Bend(0, "above", 0.5), Bend(1, "log", -3.0, floor=0.1), Bend(1, "up to", 10.0)]
+    model.model_ = RuleModel([make_part(rng, [0, 1], n_features=2, bends=bends[:k]) for k in (3, 1, 0)])
+    return model
+
+
+DOCUMENTED = {
+    name: MODELS[name] for name in ("plain", "two targets", "shared projection", "separate projections", "grid")
+} | {"sum": make_sum_of_parts}
+
+
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
-@pytest.mark.parametrize("name", ["plain", "two targets", "shared projection", "separate projections", "grid"])
-def test_the_documented_javascript_predicts_the_same(name, tmp_path):
+@pytest.mark.parametrize("make", DOCUMENTED.values(), ids=DOCUMENTED)
+def test_the_documented_javascript_predicts_the_same(make, tmp_path):
     page = (Path(__file__).parents[2] / "docs" / "model-file.md").read_text()
     script = page.split("```js\n")[1].split("```")[0]
-    model = MODELS[name]()
+    model = make()
     save(model, tmp_path / "model.takagi")
     (tmp_path / "read.mjs").write_text(
         script + "console.log(JSON.stringify(JSON.parse(process.argv[3]).map(predict)));\n"

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from saved_models import assert_same_model, edit, load_bytes, save_and_load, seal, small
 
+from cases import make_part
+from takagi import Bend
 from takagi.kernels import split
 from takagi.persistence import ModelFileError, save
+from takagi.persistence._rules import encode_rules
 from takagi.rulebase import pack
 
 RNG = np.random.default_rng(0)
@@ -113,3 +116,21 @@ def test_a_history_without_iterations_belongs_to_no_stream(document, tmp_path):
 def test_curves_of_a_stream_are_of_one_length(document, tmp_path):
     with pytest.raises(ModelFileError, match=r"history.val_loss must be a list of n_iter = 1 numbers"):
         load_bytes(seal(edit(document, "history.val_loss", [1.0, 2.0])), tmp_path)
+
+
+@pytest.mark.parametrize("with_bends", [True, False], ids=["bends", "two parts"])
+def test_a_stream_beside_rules_that_are_not_trained_is_refused(with_bends, document, tmp_path):
+    part = make_part(np.random.default_rng(0), [0], n_features=2, bends=[Bend(0, "above", 0.0)] * with_bends)
+    encoded = encode_rules(part)
+    edited = edit(document, "parts", [encoded] if with_bends else [encoded, encoded])
+    with pytest.raises(
+        ModelFileError, match=r"model.stream must be absent, since rules with bends or in several parts"
+    ):
+        load_bytes(seal(edited), tmp_path)
+
+
+def test_a_stream_that_began_with_bends_is_refused(document, tmp_path):
+    start = make_part(np.random.default_rng(0), [0], n_features=2, bends=[Bend(0, "above", 0.0)])
+    edited = edit(document, "stream.learner.start", encode_rules(start))
+    with pytest.raises(ModelFileError, match=r"model.stream.learner.start must be rules without bends"):
+        load_bytes(seal(edited), tmp_path)

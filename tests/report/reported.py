@@ -7,6 +7,7 @@ import pandas as pd
 from sklearn.datasets import load_diabetes
 from sklearn.pipeline import make_pipeline
 
+from sums import cars_sum, diabetes_sum
 from takagi import RuleBase, TSKRegressor
 from takagi.report import ModelReport
 from takagi.tables import TableEncoder
@@ -107,6 +108,8 @@ MODELS = {
     "projected": lambda: cars("separate"),
     "hostile": hostile,
     "wide": wide,
+    "sum": diabetes_sum,
+    "sum of a table": cars_sum,
 }
 
 

@@ -1,13 +1,15 @@
 """The page in a browser: it is opened, moved with mouse and keyboard, and asked for its numbers."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from reported import HOSTILE, HOSTILE_LEVELS, HOSTILE_TARGET, MODELS, cars, diabetes, resize
 
-from takagi.inspection import explain_local
+from sums import cars_sum
+from takagi.inspection import explain_local, rule_table
 from takagi.report import ModelReport
 
 pytest.importorskip("selenium", reason="selenium is not installed")
@@ -132,7 +134,7 @@ def read_row(browser, like):
     return pd.DataFrame({name: pd.Series([values[name]], dtype=like.get(name)) for name in values})
 
 
-@pytest.mark.parametrize("name", ["diabetes", "far", "cars", "projected"])
+@pytest.mark.parametrize("name", ["diabetes", "far", "cars", "projected", "sum", "sum of a table"])
 def test_panel_starts_at_the_row_with_the_prediction_of_python(browser, pages, name):
     model, X, _ = MODELS[name]()
     open_page(browser, pages(name))
@@ -142,9 +144,10 @@ def test_panel_starts_at_the_row_with_the_prediction_of_python(browser, pages, n
     )
 
 
-def test_sliders_moved_to_ten_random_points_agree_with_python(browser, pages):
-    model, X, _ = diabetes()
-    open_page(browser, pages("diabetes"))
+@pytest.mark.parametrize("name", ["diabetes", "sum"])
+def test_sliders_moved_to_ten_random_points_agree_with_python(browser, pages, name):
+    model, X, _ = MODELS[name]()
+    open_page(browser, pages(name))
     rng = np.random.default_rng(0)
     for _ in range(10):
         for slider in browser.find_elements(By.CSS_SELECTOR, "#what-if-controls input[type=range]"):
@@ -172,6 +175,21 @@ def test_controls_of_every_kind_agree_with_python(browser, pages, name):
         seen |= {("fuel", row["fuel"][0]), ("power", row["power"][0] is None), ("checked", row["checked"][0])}
         compare(browser, model, row)
     assert {("fuel", None), ("fuel", "never seen"), ("power", True), ("power", False), ("checked", None)} <= seen
+
+
+def test_controls_of_a_sum_with_bends_agree_with_python(browser, pages):
+    model, _, _ = cars_sum()
+    open_page(browser, pages("sum of a table"))
+    rng = np.random.default_rng(2)
+    for output in (0, 1, 0, 1, 0):
+        choose = "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('change'));"
+        browser.execute_script(choose, find(browser, "#output"), output)
+        for control in browser.find_elements(By.CSS_SELECTOR, "#what-if-controls .control"):
+            set_at_random(browser, control, rng)
+        row = read_row(browser, {"power": "object", "fuel": "object"})
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Column 'fuel' has 1 level")
+            compare(browser, model, row, output)
 
 
 def set_at_random(browser, control, rng):
@@ -229,6 +247,27 @@ def test_another_output_is_shown_everywhere(browser, pages):
     assert find(browser, "#rule-1 .then").text.startswith("co2 =")
     assert len([t for t in browser.find_elements(By.CSS_SELECTOR, "table.score") if t.is_displayed()]) == 1
     assert "co2" in find(browser, "#scatter svg").get_attribute("aria-label")
+
+
+def test_parts_of_a_sum_have_headings_and_are_sorted_and_searched_by_themselves(browser, pages):
+    model, _, _ = MODELS["sum"]()
+    open_page(browser, pages("sum"))
+    names = ["Main rules", "Adjustment 1", "Adjustment 2"]
+    assert [node.text for node in browser.find_elements(By.CSS_SELECTOR, "#rule-table .part")] == names
+    assert [node.text for node in browser.find_elements(By.CSS_SELECTOR, "#what-if-rules h4")] == names
+    assert find(browser, "#rule-1 .then").text.startswith("progression = ")
+    assert find(browser, "#rule-4 .then").text.startswith("add to progression: ")
+    assert " ".join(find(browser, "#rule-4 .if").text.split()) == rule_table(model).set_index("rule")["if"][4]
+    find(browser, "th[data-sort=number] button").click()
+    bodies = browser.find_elements(By.CSS_SELECTOR, "#rule-table tbody")
+    numbers = [[r.get_attribute("id") for r in body.find_elements(By.TAG_NAME, "tr")] for body in bodies]
+    assert numbers == [["", "rule-3", "rule-2", "rule-1"], ["", "rule-5", "rule-4"], ["", "rule-6"]]
+    find(browser, "#rule-search").send_keys("max(age")
+    assert find(browser, "#rule-count").text == "2 of 6 rules"
+    told = browser.find_elements(By.CSS_SELECTOR, "#what-if-rules summary .number:last-child")
+    verbs = [node.get_attribute("textContent").split()[0] for node in told]
+    assert verbs == ["says"] * 3 + ["adds"] * 3
+    assert "No rule asks anything of" in find(browser, "#sets").text
 
 
 def test_smaller_models_are_shown(browser, pages):

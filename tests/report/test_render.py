@@ -104,7 +104,7 @@ def read_payload(page):
 
 
 def test_large_rules_are_packed():
-    rules = read_payload(make_report(wide).to_html())["model"]["rules"]
+    rules = read_payload(make_report(wide).to_html())["model"]["parts"][0]
     assert rules["centers"]["shape"] == [64, 500]
     numbers = np.frombuffer(base64.b64decode(rules["centers"]["base64"]), dtype="<f8").reshape(64, 500)
     np.testing.assert_array_equal(numbers, wide()[0].centers)
@@ -129,7 +129,7 @@ def test_too_large_a_page_drops_rows_then_the_panel_then_columns(monkeypatch):
     assert 'id="what-if"' not in page
     assert "too large for this page" in page
     sets = payload["sets"]
-    offset = report.to_dict()["model"]["rules"]["centers"][0]
+    offset = report.to_dict()["model"]["parts"][0]["centers"][0]
     assert sets["0"][0]["centers"] == [offset[0]]
     monkeypatch.setattr(_render, "MOST_BYTES", 1_000)
     with pytest.raises(ValueError, match="bytes, more than"):

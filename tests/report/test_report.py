@@ -13,9 +13,10 @@ from sklearn.metrics import r2_score, root_mean_squared_error
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from takagi import TSKRegressor
+from sums import diabetes_sum, make_part
+from takagi import Bend, RuleModel, TSKRegressor
 from takagi._model import open_model
-from takagi.inspection import export_text
+from takagi.inspection import export_text, rule_importance, rule_table
 from takagi.report import ModelReport
 from takagi.report._simplification import summarize_simplification
 from takagi.simplification import simplify
@@ -68,6 +69,50 @@ def test_rules_read_the_most_important_columns_first():
     assert [rule["share"] for rule in summary["rules"]["list"]] == sorted(
         (rule["share"] for rule in summary["rules"]["list"]), reverse=True
     )
+
+
+def test_rules_of_a_sum_stand_part_by_part_and_say_what_the_text_says():
+    model, X, y = diabetes_sum()
+    summary = ModelReport(model, X, y).to_dict()
+    assert summary["parts"] == ["Main rules", "Adjustment 1", "Adjustment 2"]
+    assert summary["n_rules"] == 6
+    rules = summary["rules"]["list"]
+    assert [rule["part"] for rule in rules] == [0, 0, 0, 1, 1, 2]
+    losses = rule_importance(model, X, y).set_index("rule")["loss"]
+    for rule in rules:
+        assert rule["loss"] == pytest.approx(losses[rule["number"]])
+    by_pressure = next(rule for rule in rules if rule["number"] == 4)
+    (condition,) = by_pressure["conditions"]
+    said = " ".join(filter(None, (condition[key] for key in ("column", "verb", "word", "detail"))))
+    text = rule_table(model).set_index("rule")["if"][4]
+    assert said == text.replace("(", "").replace(")", "")
+    terms = {term.split(" ", 2)[-1] for term in by_pressure["formulas"][0]}
+    assert {"max(age - 60, 0)", "log(s5 - 3)"} <= terms
+    assert summary["simplification"]["reason"].startswith("The model is a sum of 3 rule bases")
+
+
+def test_rules_that_have_seen_no_data_are_measured_with_the_given_rows():
+    model, X, y = diabetes_sum()
+    bare = RuleModel([replace(part, profile=None) for part in model.model_.parts])
+    summary = ModelReport(bare, X.to_numpy(), y, simplify=False).to_dict()
+    assert summary["model"]["mean"] == pytest.approx(X.mean(axis=0))
+    shares = {rule["number"]: rule["share"] for rule in summary["rules"]["list"]}
+    np.testing.assert_allclose([shares[r + 1] for r in range(6)], bare.firing_share(X).mean(axis=0))
+
+
+def test_a_page_has_the_bends_of_the_columns_that_it_shows(monkeypatch):
+    monkeypatch.setattr("takagi.report._summarize._MOST_COLUMNS", 8)
+    monkeypatch.setattr("takagi.report._summarize._MOST_CELLS", 0)
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1, 2, size=(60, 12))
+    part = make_part(12, [{0: (1, 0.5)}, {0: (2, 0.5)}], [Bend(m, "log", 0.0, floor=0.1) for m in range(12)])
+    weights = np.zeros((2, 1, 25))
+    weights[:, 0, 13:] = np.arange(12)
+    model = RuleModel([replace(part, consequents=weights)])
+    summary = ModelReport(model, X, model.predict(X), simplify=False).to_dict()
+    text = " ".join(summary["rules"]["list"][0]["formulas"][0])
+    shown = [m for m in range(12) if f"log(x{m})" in text]
+    assert shown == [m for m in range(12) if m in summary["order"][:8] and m > 0]
 
 
 def test_history_has_the_best_iterate():
@@ -189,7 +234,7 @@ def test_rule_without_condition_reaches_the_page():
     widths = model.rule_base_.widths.copy()
     widths[0, 1] = np.inf
     summary = ModelReport(replace(model.rule_base_, widths=widths), X, y, simplify=False).to_dict()
-    assert summary["model"]["rules"]["widths"][0][1] is None
+    assert summary["model"]["parts"][0]["widths"][0][1] is None
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 9])

@@ -10,7 +10,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from takagi import RuleBase, TSKRegressor
+from sums import diabetes_sum, fit_sum, make_part
+from takagi import Bend, RuleBase, TSKRegressor
 from takagi._model import open_model
 from takagi.fitting._rows import Rows
 from takagi.inspection import SimplificationDisplay, export_text
@@ -482,6 +483,25 @@ def test_a_short_step_of_refining_goes_down_the_gradient(view):
         draft.centers[2, 0] += sign * 1e-5
         errors.append(View(draft, view.rows).error)
     assert np.sign(step) == -np.sign(errors[1] - errors[0])
+
+
+def test_rules_with_bends_and_limits_become_smaller_rules_without_limits():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1, 9, size=(200, 2))
+    y = 3 * np.log(X[:, 0]) + np.where(X[:, 1] > 5, 2.0, 0.0) + 0.05 * rng.normal(size=200)
+    limits = [{1: (-np.inf, 4)}, {1: (4, 6)}, {1: (6, np.inf)}]
+    part = make_part(2, [{1: (3, 1)}, {1: (5, 1)}, {1: (7, 1)}], [Bend(0, "log", 0.0, floor=0.1)], limits=limits)
+    model = fit_sum([part], X, y[:, None])
+    result = simplify(model, X, y, max_rules=2)
+    assert (result.model.n_rules, result.model.intervals) == (2, None)
+    assert result.model.bends == part.bends
+    assert np.sqrt(np.mean((result.model.predict(X) - y) ** 2)) < 0.5
+
+
+def test_a_sum_of_rule_bases_is_refused():
+    model, X, y = diabetes_sum()
+    with pytest.raises(TypeError, match="sum of 3 rule bases, and this takes one"):
+        simplify(model, X, y)
 
 
 # -- the display -------------------------------------------------------------------------------------------------------

@@ -151,7 +151,7 @@ def test_a_known_length_lets_the_learning_rate_fall():
             stream.feed(as_rows(X[order], y[order]), plan, Horizon(n_rows=5_000, n_iter=200))
         fitted = stream.read("droprule", "stream")
         assert fitted.n_iter == 200
-        assert root_mean_squared_error(y_test, fitted.rules.predict(X_test)) < 0.5 * y_test.std()
+        assert root_mean_squared_error(y_test, fitted.model.predict(X_test)) < 0.5 * y_test.std()
         learners.append(stream.learner)
     unrest = [np.abs(one.state.theta - one._mean_parameters()).mean() for one in learners]
     assert unrest[0] < 0.5 * unrest[1]

@@ -80,7 +80,7 @@ def plot(
 
 def _check_features(model: LoadedModel, features: list[str]) -> None:
     """Raise `Misuse` for a column that the model does not have; projections are not columns, but may be drawn."""
-    if model.opened.rules.antecedent_projection is None:
+    if not any(part.n_projected for part in model.opened.model.parts):
         try:
             list(map(model.opened.find_column, features))
         except ValueError as error:

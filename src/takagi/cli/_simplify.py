@@ -49,7 +49,7 @@ def simplify_model(
     rows = read_labeled(loaded, open_input(table, make_layout(no_header, names, sheet)), target)
     limits: dict[str, Any] = {"max_loss": max_loss, "max_rules": max_rules, "max_conditions": max_conditions}
     with ProgressBars() as watch:
-        watch(Event(f"Simplifying {count(loaded.opened.rules.n_rules, 'rule')}", 0, None, "steps"))
+        watch(Event(f"Simplifying {count(loaded.opened.model.n_rules, 'rule')}", 0, None, "steps"))
         result = simplify(loaded.model, rows.X, rows.y, **limits)
     print_text(f"{export_text(result.model)}\n")
     before, after = result.curve[0], result.point

@@ -18,10 +18,11 @@ from threadpoolctl import ThreadpoolController
 from takagi._compat import HasMethods, Interval, StrOptions, fit_context
 from takagi._typing import FloatArray, Table
 from takagi._validation import TrainingData, validate_rows, validate_training
-from takagi.fitting import Fitted, Rows, Watch, make_plan
+from takagi.fitting import Fitted, Plan, Rows, Watch, make_plan
 from takagi.initializers import Initializer
 from takagi.optimizers import OPTIMIZERS, Optimizer, OwnOptimizer
 from takagi.rulebase import RuleBase
+from takagi.rulemodel import RuleModel
 from takagi.streaming import ASSUMED_ROWS, Passes, Stream, fit_passes
 from takagi.tables import DatasetError
 from takagi.training import Bounds, Callback, FeasibleSet
@@ -101,8 +102,10 @@ class BaseTSK(BaseEstimator):
     """Parameters and fitted attributes of an estimator of rules; its subclasses document them."""
 
     _parameter_constraints = {  # noqa: RUF012
-        "n_rules": [_AUTO, Interval(Integral, 1, None, closed="left")],
+        "n_rules": [None, _AUTO, Interval(Integral, 1, None, closed="left")],
         "recipe": [str],
+        "max_conditions": [None, Interval(Integral, 1, None, closed="left")],
+        "max_terms": [None, Interval(Integral, 1, None, closed="left")],
         "init": [str, HasMethods("make_rules")],
         "projection": [None, str],
         "n_projections": [str, Interval(Integral, 1, None, closed="left")],
@@ -129,9 +132,11 @@ class BaseTSK(BaseEstimator):
 
     def __init__(
         self,
-        n_rules: int | str = "auto",
+        n_rules: int | str | None = None,
         *,
         recipe: str = "auto",
+        max_conditions: int | None = None,
+        max_terms: int | None = None,
         init: str | Initializer = "fcm",
         projection: str | None = None,
         n_projections: int | str = "log2",
@@ -157,6 +162,8 @@ class BaseTSK(BaseEstimator):
     ) -> None:
         self.n_rules = n_rules
         self.recipe = recipe
+        self.max_conditions = max_conditions
+        self.max_terms = max_terms
         self.init = init
         self.projection = projection
         self.n_projections = n_projections
@@ -229,7 +236,7 @@ class BaseTSK(BaseEstimator):
         True
         """
         self._validate_params()  # scikit-learn does so in the first call only
-        start, stream = getattr(self, "rule_base_", None), getattr(self, "stream_", None)
+        start, stream = self._find_rules_to_train(), getattr(self, "stream_", None)
         is_first = start is None and stream is None
         data = validate_training(copy(self), X, y, sample_weight, min_rows=1, reset=is_first)
         if stream is None:
@@ -239,6 +246,7 @@ class BaseTSK(BaseEstimator):
         check_start(start, data.y.shape[1])
         data = data._replace(target_names=stream.target_names)
         plan = make_plan(self.get_params(deep=False), ASSUMED_ROWS, data.X.shape[1])
+        check_trains(plan)
         n_before, stopped = stream.n_iter, "interrupted"
         try:
             stream.feed(Rows(*data[:3]), plan)
@@ -282,6 +290,7 @@ class BaseTSK(BaseEstimator):
         data = validate_training(copy(self), X, y, sample_weight, reset=start is None)
         check_start(start, data.y.shape[1])
         plan = make_plan(self.get_params(deep=False), passes.n_rows, data.X.shape[1])
+        check_trains(plan)
         watch = Watch(callback, self.verbose)
         try:
             fitted = fit_passes(Rows(*data[:3]), passes, plan, make_rng(self.random_state), watch, start)
@@ -318,10 +327,10 @@ class BaseTSK(BaseEstimator):
     def _take(self, fitted: Fitted, data: TrainingData, stream: Stream | None = None) -> Any:
         """Set the fitted attributes: the only place that does."""
         self._take_columns(data, stream)
-        self.rule_base_ = fitted.rules.rename(data.feature_names, data.target_names)
+        self.model_ = fitted.model.rename(data.feature_names, data.target_names)
         for name in _USED:
             setattr(self, f"{name}_", getattr(fitted.config, name))
-        self.n_rules_ = self.rule_base_.n_rules
+        self.n_rules_ = self.model_.n_rules
         for name in ("recipe", "history", "best_iter", "n_iter", "stopped", "stages"):
             setattr(self, f"{name}_", getattr(fitted, name))
         return self
@@ -337,7 +346,30 @@ class BaseTSK(BaseEstimator):
                 self.__dict__.pop(name, None)
 
     def _find_start(self) -> RuleBase | None:
-        return getattr(self, "rule_base_", None) if self.warm_start else None
+        return self._find_rules_to_train() if self.warm_start else None
+
+    def _find_rules_to_train(self) -> RuleBase | None:
+        """Return the rules that training goes on from, None if there are none."""
+        if not hasattr(self, "model_"):
+            return None
+        if len(self.model_.parts) > 1 or self.model_.first.bends:
+            raise ValueError(
+                "Short rules are fitted as a whole and cannot be trained further. Call fit with warm_start=False, or "
+                "clone the model."
+            )
+        return self.model_.first
+
+    @property
+    def rule_base_(self) -> RuleBase:
+        """The fitted rules, where the model is one rule base."""
+        if "model_" not in self.__dict__:
+            raise AttributeError(f"This {type(self).__name__} has no rules yet; call fit first.")
+        if len(self.model_.parts) > 1:
+            raise AttributeError(
+                f"The model is a sum of {len(self.model_.parts)} rule bases: see model_, or model_.merge() for one "
+                "that predicts the same."
+            )
+        return self.model_.first
 
     def firing_share(self, X: Table) -> FloatArray:
         """Return how much each rule governs each row.
@@ -353,19 +385,19 @@ class BaseTSK(BaseEstimator):
         """
         return self.find_rules().firing_share(validate_rows(self, X))
 
-    def find_rules(self) -> RuleBase:
+    def find_rules(self) -> RuleModel:
         """Return the fitted rules, or raise an error that says how many rows a stream still waits for."""
         stream = getattr(self, "stream_", None)
-        if stream is not None and not hasattr(self, "rule_base_"):
+        if stream is not None and not hasattr(self, "model_"):
             raise NotFittedError(
                 f"This {type(self).__name__} has no rules yet: {stream.n_waiting} rows wait, and rules are made when "
                 f"there are {stream.n_needed}, and as many different ones as rules. Call partial_fit with more rows."
             )
-        check_is_fitted(self, "rule_base_")
-        return self.rule_base_
+        check_is_fitted(self, "model_")
+        return self.model_
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "rule_base_")
+        return hasattr(self, "model_")
 
 
 def check_start(rules: RuleBase | None, n_outputs: int) -> None:
@@ -374,6 +406,15 @@ def check_start(rules: RuleBase | None, n_outputs: int) -> None:
         raise ValueError(
             f"The rules to go on from have {rules.n_outputs} target(s), but y has {n_outputs}. To start anew, set "
             "warm_start=False or clone the model."
+        )
+
+
+def check_trains(plan: Plan) -> None:
+    """Raise an error if a recipe needs all rows at once."""
+    if plan.recipe == "short":
+        raise ValueError(
+            "Short rules are one model of rows in memory: no committee, no stream. Call TSKRegressor.fit, with some "
+            "thousand of the rows if they are many, or choose recipe='accurate'."
         )
 
 

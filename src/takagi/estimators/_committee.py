@@ -17,7 +17,7 @@ from takagi._messages import warn_user
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import TrainingData, is_dask, validate_rows, validate_training
 from takagi._wording import name_outputs
-from takagi.estimators._base import count_threads, make_rng, with_one_blas_thread
+from takagi.estimators._base import check_trains, count_threads, make_rng, with_one_blas_thread
 from takagi.estimators._memory import Memory, choose_rows, learn_memory
 from takagi.estimators._regressor import TSKRegressor
 from takagi.fitting import (
@@ -28,7 +28,7 @@ from takagi.fitting import (
     finish_fit,
     fit_ridge_instead,
     make_plan,
-    measure_size,
+    measure_rms,
     merge_equal_rows,
     run_pilots,
     train_rules,
@@ -185,7 +185,7 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         """
         check_is_fitted(self, "estimators_")
         if is_dask(X):
-            rules = self.estimators_[0].rule_base_
+            rules = self.estimators_[0].model_
             return map_rows(self.predict, X, None if self.is_single_target_ else rules.n_outputs, name_outputs(rules))
         rows, n_threads = validate_rows(self, X), count_threads(self.n_jobs)
         return self._shape(self._predict_rows(rows, n_threads))
@@ -200,11 +200,12 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         Returns
         -------
         ndarray of shape (n_rows, n_rules)
-            For the rules of the first member, then those of the second, and so on; every row sums to 1.
+            For the rules of the first member, then those of the second, and so on; every row sums to 1, or to the
+            number of parts of the members' models.
         """
         check_is_fitted(self, "estimators_")
         rows = validate_rows(self, X)
-        shares = [member.rule_base_.firing_share(rows) for member in self.estimators_]
+        shares = [member.model_.firing_share(rows) for member in self.estimators_]
         return np.concatenate(shares, axis=1) / len(shares)
 
     # -- the steps of fit ----------------------------------------------------------------------------------------------
@@ -233,6 +234,7 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         first_seed, *seeds = rng.randint(2**31 - 1, size=len(folds) + 1).tolist()
         params = base.get_params(deep=False)
         plan = make_plan(params, *rows.X.shape)
+        check_trains(plan)
         watch.expect(len(folds) * plan.config.max_iter)
         prefers_ridge = False
         if plan.penalties.are_open:
@@ -258,9 +260,9 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
 
     def _tell_member(self, fitted: Fitted, fold: Rows) -> None:
         if self.verbose:
-            errors = fold.y - fitted.rules.predict_raw(fold.X)
+            errors = fold.y - fitted.model.predict_raw(fold.X)
             shown = ", ".join(f"{rmse:.4g}" for rmse in np.sqrt((errors**2).mean(axis=0)))
-            print(f"[takagi] member with {fitted.rules.n_rules} rules: RMSE {shown} on its fold")  # noqa: T201
+            print(f"[takagi] member with {fitted.model.n_rules} rules: RMSE {shown} on its fold")  # noqa: T201
 
     def _take(self, members: list[TSKRegressor], memory: Memory | None, data: TrainingData, watch: Watch) -> None:
         """Set the fitted attributes but those about errors."""
@@ -272,7 +274,7 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
 
     def _predict_rows(self, rows: FloatArray, n_threads: int = 1) -> FloatArray:
         """Return predictions for checked rows, of shape (n_rows, n_outputs)."""
-        mean = np.mean([member.rule_base_.predict_raw(rows, n_threads) for member in self.estimators_], axis=0)
+        mean = np.mean([member.model_.predict_raw(rows, n_threads) for member in self.estimators_], axis=0)
         return mean if self.memory_ is None else mean + self.memory_.correct(rows, n_threads=n_threads)
 
     def _estimate_error(self, given: Rows, rows: Rows, distinct: FloatArray) -> None:
@@ -283,7 +285,7 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         if unused.any():
             prediction[unused] = self._predict_rows(given.X[unused])
         self.oof_prediction_ = self._shape(prediction)
-        rmse = measure_size(given.y - prediction, given.weight)
+        rmse = measure_rms(given.y - prediction, given.weight)
         self.oof_rmse_ = float(rmse[0]) if self.is_single_target_ else rmse
         if self.verbose:
             remembered = "nothing" if self.memory_ is None else f"{len(self.memory_.rows):,} rows"
@@ -334,7 +336,7 @@ def _predict_out_of_fold(members: list[TSKRegressor], rows: Rows, folds: list[In
     """Return predictions for distinct rows, each by the member that was not trained on it."""
     prediction = np.empty_like(rows.y)
     for member, fold in zip(members, folds, strict=True):
-        prediction[fold] = member.rule_base_.predict_raw(rows.X[fold])
+        prediction[fold] = member.model_.predict_raw(rows.X[fold])
     return prediction
 
 

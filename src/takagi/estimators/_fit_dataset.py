@@ -111,7 +111,7 @@ def copy_model(model: Any) -> Pipeline:
     last = steps[-1][1]
     if isinstance(model, type) or not isinstance(last, TSKRegressor):
         raise TypeError(f"model must be a TSKRegressor or a Pipeline that ends in one, got {_name_kind(model)}.")
-    goes_on = last.warm_start and hasattr(last, "rule_base_")
+    goes_on = last.warm_start and hasattr(last, "model_")
     if len(steps) == 1:
         if goes_on:
             raise ValueError(
@@ -155,7 +155,7 @@ def fit_source(
     Pipeline
     """
     transformers, regressor = pipeline[:-1], pipeline[-1]
-    if not hasattr(regressor, "rule_base_"):
+    if not hasattr(regressor, "model_"):
         transformers.fit(sample.block.X, sample.block.y)
     rows = _encode(transformers, sample.block)
     is_out = np.zeros(len(rows.y), dtype=bool) if left_out is None else left_out

@@ -20,7 +20,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from takagi import kernels
 from takagi._typing import FloatArray, IntArray
-from takagi.fitting import Rows, measure_columns, measure_size
+from takagi.fitting import Rows, measure_columns, measure_rms
 
 _FEWEST_ROWS = 80  # fewer tell too little
 _MOST_ROWS = 50_000
@@ -146,7 +146,7 @@ def learn_memory(rows: Rows, prediction: FloatArray, n_jobs: int | None = None) 
     if _count_effective(rows.weight) < _FEWEST_ROWS:
         return None
     errors = rows.y - prediction
-    size = measure_size(errors, rows.weight)
+    size = measure_rms(errors, rows.weight)
     outputs = np.flatnonzero(size > _SLIGHT * measure_columns(rows.y, rows.weight)[1])
     weight = rows.weight / rows.weight.mean()
     mean, scale = measure_columns(rows.X, rows.weight)

@@ -27,12 +27,19 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseTSK):
 
     Parameters
     ----------
-    n_rules : int or "auto", default="auto"
+    n_rules : int, "auto" or None, default=None
         Number of rules, the paper's R. "auto" takes the power of two nearest to an eighth of the rows, from 8 to 64,
-        128 above 1,000 rows, fewer for more than 25 features, and one where ridge regression beats the pilot fits.
-    recipe : {"auto", "accurate", "droprule"}, default="auto"
+        128 above 1,000 rows, fewer for more than 25 features, and one where ridge regression beats the pilot fits. Of
+        short rules it is the most, of all parts together, and "auto" has cross-validation choose it: the smallest of 1,
+        2, 3, 5, 7, 9 and 12 whose error is within one standard error of the best. None is 5 for short rules, else
+        "auto".
+    recipe : {"auto", "accurate", "droprule", "short"}, default="auto"
         How the rules are learned. "accurate": penalties are set by pilot fits, and all rows train to the end.
-        "droprule": DropRule is on, and held-out rows choose the iterate. "auto" is "accurate".
+        "droprule": DropRule is on, and held-out rows choose the iterate. "short": few rules with few conditions and
+        terms, each true by itself; the model may then be a sum of rule bases, and formulas may bend. "auto" is "short"
+        where `max_conditions` or `max_terms` is given, else "accurate".
+    max_conditions, max_terms : int, optional
+        The most conditions and terms of a short rule, 3 and 4 by default.
     init : {"fcm", "kmeans", "random", "grid"} or initializer, default="fcm"
         How the rules start; an object of `takagi.initializers` to set its options.
     projection : {None, "antecedent", "shared", "separate"}, default=None
@@ -91,9 +98,11 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseTSK):
 
     Attributes
     ----------
+    model_ : RuleModel
+        The fitted rules, in the units of the data, those that govern most of the training rows first: a sum of rule
+        bases, mostly one. Print it to read them.
     rule_base_ : RuleBase
-        The fitted rules, in the units of the data, those that govern most of the training rows first. Print it to read
-        them.
+        The only part of `model_`, where there is one.
     history_ : dict of str to ndarray of shape (n_iter_,)
         Losses of the training that made `rule_base_`: "train_loss" of each batch and "val_loss" on held-out rows, NaN
         where all rows trained. They are RMSEs in the target's units, or in standard deviations if there are several
@@ -106,13 +115,13 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseTSK):
         Iterations of that training.
     stages_ : tuple of Stage
         All that ran, with `name`, `n_fits`, `n_iter` and `seconds`: "pilots", "training", "teachers", "student".
-    recipe_ : {"accurate", "droprule"}
+    recipe_ : {"accurate", "droprule", "short"}
         The recipe that was used.
     n_rules_, keep_prob_, l2_, smoothness_, batch_size_ : int or float
         What was used where the parameter is "auto".
-    stopped_ : {"max_iter", "no_change", "callback", "interrupted", "diverged", "ridge", "stream"}
+    stopped_ : {"max_iter", "no_change", "callback", "interrupted", "diverged", "ridge", "stream", "limits"}
         Why training ended; "ridge": it did not begin, since ridge regression did better than pilot fits and is the one
-        rule; "stream": it goes on with the next `partial_fit`.
+        rule; "stream": it goes on with the next `partial_fit`; "limits": short rules have reached `n_rules`.
     stream_ : takagi.streaming.Stream
         What `partial_fit` goes on from; there only after `partial_fit`.
     is_single_target_ : bool

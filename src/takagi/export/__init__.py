@@ -1,7 +1,7 @@
 """Rules outside Python: ONNX, Matlab and Octave, C, and JSON for a web page.
 
-Every function takes a fitted `TSKRegressor`, a `Pipeline` that ends in one, or a `RuleBase`, returns the content, and
-writes it to a file as well if a path is given.
+Every function takes a fitted `TSKRegressor`, a `Pipeline` that ends in one, a `RuleBase` or a `RuleModel`, returns the
+content, and writes it to a file as well if a path is given.
 """
 
 from takagi.export._c import to_c

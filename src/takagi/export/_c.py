@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from string import Template
@@ -13,7 +13,7 @@ import numpy as np
 from takagi._messages import unknown_name
 from takagi._model import OpenModel
 from takagi._typing import FloatArray
-from takagi._wording import describe_rules, name_outputs
+from takagi._wording import describe_model, name_features, name_outputs, name_part
 from takagi.export import _c_template as c
 from takagi.export._names import Namespace, make_comment_safe, make_identifier
 from takagi.export._source import Layout, lay_out, open_source, write_if_asked
@@ -23,13 +23,14 @@ _TYPES = {
     "double": {"numpy": "float64", "f": "", "limit": "1e300", "bits": "64", "infinity": "0xffe0000000000000"},
     "float": {"numpy": "float32", "f": "f", "limit": "1e38f", "bits": "32", "infinity": "0xff000000"},
 }
-_RESERVED = ("h", "declarations_only", "n_columns", "n_outputs", "n_rules", "n_features", "n_projected")
+_RESERVED = ("h", "declarations_only", "n_columns", "n_outputs", "n_rules", "n_features", "n_projected", "n_bends")
 _CONDITIONS = "[${NAME}_N_RULES][${NAME}_N_PROJECTED + ${NAME}_N_FEATURES]"
+_WEIGHTS = "[${NAME}_N_RULES][${NAME}_N_OUTPUTS][${NAME}_N_FEATURES + ${NAME}_N_BENDS + 1]"
 _TABLES = (
-    ("origin", "[${NAME}_N_FEATURES]", "what inputs are taken relative to"),
+    ("origin", "[${NAME}_N_FEATURES + ${NAME}_N_BENDS]", "what inputs are taken relative to"),
     ("centers", _CONDITIONS, "of the rules' sets, relative to the origin"),
     ("inverse", _CONDITIONS, "sqrt(1/2) / width; 0 is no condition"),
-    ("consequents", "[${NAME}_N_RULES][${NAME}_N_OUTPUTS][${NAME}_N_FEATURES + 1]", "value at the origin, then slopes"),
+    ("consequents", _WEIGHTS, "value at the origin, then slopes"),
     ("projection", "[${NAME}_N_FEATURES + 1][${NAME}_N_PROJECTED]", "constants, then a row for each feature"),
 )
 
@@ -51,7 +52,7 @@ def to_c(model: Any, path: str | Path | None = None, *, dtype: str = "double", n
 
     Parameters
     ----------
-    model : TSKRegressor, Pipeline or RuleBase
+    model : TSKRegressor, Pipeline, RuleBase or RuleModel
         A fitted model.
     path : str or Path, optional
         A file to write as well.
@@ -79,12 +80,13 @@ def to_c(model: Any, path: str | Path | None = None, *, dtype: str = "double", n
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name, re.ASCII):
         raise ValueError(f"name must be letters, digits and underscores with a letter first, got {name!r}.")
     source = open_source(model)
-    layout = lay_out(source.rules, _TYPES[dtype]["numpy"])
+    layout = lay_out(source.model, _TYPES[dtype]["numpy"])
     words = {"name": name, "NAME": name.upper(), "real": dtype, **_TYPES[dtype]}
     words |= {word: number + words["f"] for word, number in (("zero", "0.0"), ("half", "0.5"), ("one", "1.0"))}
     names = _name_constants(source, name.upper())
-    words["link"] = Template(c.LINK_CODE[source.rules.link]).substitute(words)
+    words["link"] = Template(c.LINK_CODE[source.model.link]).substitute(words)
     parts = _write_declarations(source, names) | _write_tables(layout, words) | _write_encoding(source, names, words)
+    parts |= {"bend": _write_bends(layout, name_features(source.model), words), "add": _write_sum(layout, name)}
     text = re.sub("\n{3,}", "\n\n", Template(c.FILE).substitute(words, **parts, version=version("takagi")))
     write_if_asked(path, text)
     return text
@@ -100,7 +102,7 @@ def _name_constants(source: OpenModel, prefix: str) -> ConstantNames:
     return ConstantNames(
         columns=[add(column.name) for column in source.columns],
         levels=[[add(column.name, level) for level in column.levels] for column in source.columns],
-        outputs=[add(output) for output in name_outputs(source.rules)],
+        outputs=[add(output) for output in name_outputs(source.model)],
     )
 
 
@@ -108,7 +110,7 @@ def _name_constants(source: OpenModel, prefix: str) -> ConstantNames:
 
 
 def _write_declarations(source: OpenModel, names: ConstantNames) -> dict[str, Any]:
-    rules = describe_rules(source.rules, source.rules.profile, source.columns if source.has_table else None)
+    rules = describe_model(source.model, source.columns if source.has_table else None)
     columns = [_explain_column(column, source) for column in source.columns]
     levels = [
         f"enum {{ /* levels of {_quote(column.name)} */\n{_write_enum(constants, map(_quote, column.levels))}\n}};\n"
@@ -121,7 +123,7 @@ def _write_declarations(source: OpenModel, names: ConstantNames) -> dict[str, An
         "columns": _write_enum(names.columns, columns),
         "n_columns": len(names.columns),
         "levels": "\n" + "\n".join(levels),
-        "outputs": _write_enum(names.outputs, map(_quote, name_outputs(source.rules))),
+        "outputs": _write_enum(names.outputs, map(_quote, name_outputs(source.model))),
         "n_outputs": len(names.outputs),
     }
 
@@ -156,12 +158,12 @@ def _write_tables(layout: Layout, words: dict[str, str]) -> dict[str, Any]:
         for table, shape, comment in _TABLES
         if (values := getattr(layout, table)) is not None
     ]
-    n_features = len(layout.origin)
     return {
         "tables": Template("\n".join(written)).substitute(words),
         "n_rules": len(layout.centers),
-        "n_features": n_features,
-        "n_projected": layout.centers.shape[1] - n_features,
+        "n_features": layout.n_features,
+        "n_projected": layout.n_projected,
+        "n_bends": len(layout.bends),
         "project": "" if layout.projection is None else Template(c.PROJECT).substitute(words) + "\n",
     }
 
@@ -174,6 +176,31 @@ def _write_array(values: FloatArray, suffix: str, indent: str = "    ") -> str:
     else:
         body = ",\n".join(f"{indent}{_write_array(row, suffix, indent + '    ')}" for row in values)
     return f"{{\n{body}\n{indent[4:]}}}"
+
+
+def _write_bends(layout: Layout, names: Sequence[str], words: dict[str, str]) -> str:
+    """Write a line for each bend, which is computed of a feature as it is given."""
+    lines = []
+    for place, bend in enumerate(layout.bends, start=layout.n_features):
+        numbers = {name: _write_number(getattr(bend, name), words) for name in ("knot", "floor")}
+        term = Template(c.BENDS[bend.kind]).substitute(words, m=bend.feature, **numbers)
+        lines.append(f"    z[{place}] = {term}; /* {_quote(bend.name(names[bend.feature]))} */")
+    return "\n".join(lines)
+
+
+def _write_sum(layout: Layout, name: str) -> str:
+    """Write the calls that add up what the parts of the model say."""
+    stops = np.cumsum(layout.part_sizes)
+    n_parts = len(stops)
+    lines = []
+    for k, (stop, size) in enumerate(zip(stops, layout.part_sizes, strict=True)):
+        comment = f" /* {name_part(k, n_parts).lower()} */" if n_parts > 1 else ""
+        lines.append(f"    {name}_add_rules(a, {stop - size}, {stop}, y);{comment}")
+    return "\n".join(lines)
+
+
+def _write_number(value: float, words: dict[str, str]) -> str:
+    return f"{np.dtype(words['numpy']).type(value)}{words['f']}"
 
 
 # -- encoding ----------------------------------------------------------------------------------------------------------
@@ -198,9 +225,9 @@ def _write_encoding(source: OpenModel, names: ConstantNames, words: dict[str, st
 
 
 def _call_encoder(column: Column, constant: str, start: int, words: dict[str, str]) -> str:
-    name, suffix = words["name"], words["f"]
+    name = words["name"]
     if column.kind == "category":
         missing = column.levels.index(MISSING) if MISSING in column.levels else -1
         return f"    {name}_encode_level(x + {constant}, {len(column.levels)}, {missing}, z + {start});"
-    fill = np.dtype(words["numpy"]).type(column.fill)
-    return f"    {name}_encode_number(x + {constant}, {fill}{suffix}, {int(column.has_missing)}, z + {start});"
+    fill = _write_number(column.fill, words)
+    return f"    {name}_encode_number(x + {constant}, {fill}, {int(column.has_missing)}, z + {start});"

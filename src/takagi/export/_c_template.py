@@ -8,17 +8,16 @@ FILE = (Path(__file__).parent / "template.c").read_text(encoding="utf-8")
 LINK_CODE = {
     "identity": "",
     "logit": """\
-    total = exp$f(*y < $zero ? *y : -*y);
-    *y = (*y < $zero ? total : $one) / ($one + total);
+    const $real odds = exp$f(*y < $zero ? *y : -*y);
+    *y = (*y < $zero ? odds : $one) / ($one + odds);
 """,
     "softmax": """\
-    nearest = y[0];
+    $real largest = y[0], total = $zero;
     for (k = 1; k < ${NAME}_N_OUTPUTS; k++) {
-        nearest = y[k] > nearest ? y[k] : nearest;
+        largest = y[k] > largest ? y[k] : largest;
     }
-    total = $zero;
     for (k = 0; k < ${NAME}_N_OUTPUTS; k++) {
-        y[k] = exp$f(y[k] - nearest);
+        y[k] = exp$f(y[k] - largest);
         total += y[k];
     }
     for (k = 0; k < ${NAME}_N_OUTPUTS; k++) {
@@ -29,14 +28,17 @@ LINK_CODE = {
 
 READ_PLAIN = """\
     for (m = 0; m < ${NAME}_N_FEATURES; m++) {
-        z[m] = x[m] - ${name}_origin[m];
+        z[m] = x[m];
     }"""
 
 READ_ENCODED = """\
-    ${name}_encode(x, z);
-    for (m = 0; m < ${NAME}_N_FEATURES; m++) {
-        z[m] -= ${name}_origin[m];
-    }"""
+    ${name}_encode(x, z);"""
+
+BENDS = {
+    "log": "log$f(fmax$f(z[$m] - $knot, $floor))",
+    "above": "fmax$f(z[$m] - $knot, $zero)",
+    "up to": "fmin$f(z[$m], $knot)",
+}
 
 PROJECT = """\
     for (k = 0; k < ${NAME}_N_PROJECTED; k++) {

@@ -1,6 +1,7 @@
 """Rules as a Sugeno system of Matlab's Fuzzy Logic Toolbox, which Octave's fuzzy-logic-toolkit reads too."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,11 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from takagi._model import OpenModel
+from takagi._text import shorten
 from takagi._typing import FloatArray, IntArray
 from takagi._wording import name_features, name_outputs
 from takagi.export._names import Namespace, make_comment_safe, make_identifier
 from takagi.export._source import open_source, write_if_asked
+from takagi.profile import Profile
 from takagi.rulebase import RuleBase
+from takagi.rulemodel import RuleModel, collect_bends
 from takagi.tables import Column
 
 _SYSTEM = """[System]
@@ -47,10 +51,14 @@ def to_fis(model: Any, path: str | Path | None = None) -> str:
     reduced to letters, digits and underscores; a comment says which column each input is. The inputs are the columns
     of the encoded table: a category has one input of 0 or 1 for each level.
 
+    A file has one rule base: a sum of several is written as `RuleModel.merge` joins them, with a rule for each choice
+    of one rule per part.
+
     Parameters
     ----------
-    model : TSKRegressor, Pipeline or RuleBase
-        A fitted model. Conditions on trained projections cannot be written and are an error.
+    model : TSKRegressor, Pipeline, RuleBase or RuleModel
+        A fitted model. What cannot be written is an error: conditions on trained projections, bends, links, and sums of
+        which two parts ask about the same feature.
     path : str or Path, optional
         A file to write as well; Matlab and Octave expect the ending ``.fis``.
 
@@ -82,28 +90,24 @@ def to_fis(model: Any, path: str | Path | None = None) -> str:
     <BLANKLINE>
     """
     source = open_source(model)
-    if source.rules.link != "identity":
-        raise ValueError(
-            f"A .fis file cannot hold rules with link {source.rules.link!r}, which predict probabilities. Export with "
-            "to_c, to_onnx or to_json, which can."
-        )
-    if source.rules.antecedent_projection is not None:
-        raise ValueError(
-            "A .fis file cannot state conditions on trained projections. Fit with projection=None, or export with "
-            "to_c, to_onnx or to_json, which can."
-        )
-    rules = source.rules.fold_consequents()
+    _check_sayable(source.model)
+    rules = _join_parts(source.model)
+    profile = source.model.profile
     columns = [_number_sets(rules, m) for m in range(rules.n_features)]
     chosen = np.column_stack([number for number, _ in columns])
     names = Namespace(_KEYWORDS)
     inputs = [
-        Variable(names.add(make_identifier(name)), _find_span(rules, m), [("gaussmf", pair) for pair in columns[m][1]])
+        Variable(
+            names.add(make_identifier(name)),
+            _find_span(rules, profile, m),
+            [("gaussmf", pair) for pair in columns[m][1]],
+        )
         for m, name in enumerate(name_features(rules))
     ]
     outputs = [
         Variable(
             names.add(make_identifier(name)),
-            _find_output_span(rules, k),
+            _find_output_span(rules, profile, k),
             [("linear", np.roll(w, -1)) for w in consequents],
         )
         for k, (name, consequents) in enumerate(zip(name_outputs(rules), rules.consequents.swapaxes(0, 1), strict=True))
@@ -120,6 +124,45 @@ def to_fis(model: Any, path: str | Path | None = None) -> str:
     return text
 
 
+def _check_sayable(model: RuleModel) -> None:
+    """Raise an error about what no .fis file can say."""
+    other = "Export with to_c, to_onnx or to_json, which can."
+    if model.link != "identity":
+        raise ValueError(
+            f"A .fis file cannot hold rules with link {model.link!r}, which predict probabilities. {other}"
+        )
+    if any(part.antecedent_projection is not None for part in model.parts):
+        raise ValueError(
+            "A .fis file cannot state conditions on trained projections. Fit with projection=None, or export with "
+            "to_c, to_onnx or to_json, which can."
+        )
+    bends = collect_bends(model.parts)
+    if bends:
+        example = bends[0].name(shorten(name_features(model)[bends[0].feature]))
+        raise ValueError(f"A .fis file has linear formulas and cannot state bends such as {example}. {other}")
+
+
+def _join_parts(model: RuleModel) -> RuleBase:
+    """Return one rule base with consequents of the features alone."""
+    if len(model.parts) == 1:
+        return model.first.fold_consequents()
+    plain = RuleModel(tuple(replace(part.fold_consequents(), sets=None) for part in model.parts))
+    try:
+        joined = plain.merge()
+    except ValueError as error:
+        raise ValueError(
+            f"A .fis file holds one rule base. {error} Export with to_c, to_onnx or to_json, which take sums."
+        ) from None
+    return replace(joined, sets=_find_equal_sets(joined))
+
+
+def _find_equal_sets(rules: RuleBase) -> IntArray:
+    """Return which of an input's different sets each rule has."""
+    pairs = np.stack([rules.centers, rules.widths], axis=-1)
+    different = [np.unique(pairs[:, m], axis=0, return_inverse=True)[1].reshape(-1) for m in range(rules.n_features)]
+    return np.column_stack(different)
+
+
 def _number_sets(rules: RuleBase, m: int) -> tuple[IntArray, FloatArray]:
     """Return which set of input m each rule uses, from 1 on, 0 for none; and the sets, each ``[width, center]``."""
     pairs = np.column_stack([rules.widths[:, m], rules.centers[:, m]])
@@ -131,10 +174,10 @@ def _number_sets(rules: RuleBase, m: int) -> tuple[IntArray, FloatArray]:
     return number, pairs[has_condition][first]
 
 
-def _find_span(rules: RuleBase, m: int) -> tuple[float, float]:
+def _find_span(rules: RuleBase, profile: Profile | None, m: int) -> tuple[float, float]:
     """Return the range of an input: that of the data, or else three widths around the centers."""
-    if rules.profile is not None:
-        return _widen(*rules.profile.span(m))
+    if profile is not None:
+        return _widen(*profile.span(m))
     has_condition = np.isfinite(rules.widths[:, m])
     centers, widths = rules.centers[has_condition, m], rules.widths[has_condition, m]
     if not len(centers):
@@ -142,10 +185,10 @@ def _find_span(rules: RuleBase, m: int) -> tuple[float, float]:
     return _widen(float((centers - 3 * widths).min()), float((centers + 3 * widths).max()))
 
 
-def _find_output_span(rules: RuleBase, k: int) -> tuple[float, float]:
+def _find_output_span(rules: RuleBase, profile: Profile | None, k: int) -> tuple[float, float]:
     """Return the range of an output: that of the targets, or else of the rules' values at their own centers."""
-    if rules.profile is not None:
-        low, high = rules.profile.output_quantiles[[0, -1], k]
+    if profile is not None:
+        low, high = profile.output_quantiles[[0, -1], k]
     else:
         weights = rules.consequents[:, k]
         values = weights[:, 0] + (weights[:, 1:] * rules.centers).sum(axis=1)
@@ -160,12 +203,15 @@ def _widen(low: float, high: float) -> tuple[float, float]:
 
 def _write_comment(source: OpenModel, names: Iterable[str]) -> str:
     lines = [f"Takagi-Sugeno-Kang rules written by takagi {version('takagi')}."]
+    n_parts = len(source.model.parts)
+    if n_parts > 1:
+        lines.append(f"The model is a sum of {n_parts} rule bases; a rule here joins one rule of each.")
     if source.has_table:
         lines.append("Inputs are the columns of a table after its encoding:")
         lines += [f"  column {column.name}: {_explain_column(column)}" for column in source.columns]
     lines += [
         f"  input {name} is {feature}"
-        for name, feature in zip(names, name_features(source.rules), strict=True)
+        for name, feature in zip(names, name_features(source.model), strict=True)
         if name != feature
     ]
     return "".join(f"% {' '.join(make_comment_safe(line).splitlines())}\n" for line in lines)

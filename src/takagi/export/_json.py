@@ -1,6 +1,7 @@
 """Rules as JSON, from which a web page predicts by itself."""
 
 import json
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -8,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from takagi._model import OpenModel
+from takagi._typing import FloatArray
 from takagi._wording import name_features, name_outputs
 from takagi.export._source import open_source, write_if_asked
-from takagi.profile import Profile
 from takagi.rulebase import RuleBase
 from takagi.tables import Column
 
-RULES_VERSION = 1
+RULES_VERSION = 1  # of one rule base without bends
+SUM_VERSION = 2  # of several, or with bends: a reader of version 1 would leave them out
 
 
 def to_json(model: Any, path: str | Path | None = None) -> str:
@@ -25,7 +27,7 @@ def to_json(model: Any, path: str | Path | None = None) -> str:
 
     Parameters
     ----------
-    model : TSKRegressor, Pipeline or RuleBase
+    model : TSKRegressor, Pipeline, RuleBase or RuleModel
         A fitted model.
     path : str or Path, optional
         A file to write as well.
@@ -54,14 +56,15 @@ def rules_to_dict(model: Any) -> dict[str, Any]:
 
     Parameters
     ----------
-    model : TSKRegressor, Pipeline or RuleBase
+    model : TSKRegressor, Pipeline, RuleBase or RuleModel
         A fitted model.
 
     Returns
     -------
     dict
         With the keys "format", "version", "takagi", "columns", "features", "outputs", "is_single", "rules" and
-        "profile". A width without condition and a profile that is not known are None.
+        "profile". A width without condition and a profile that is not known are None. Of a sum of rule bases these are
+        the main rules, and "adjustments" lists the "rules" and the "profile" of each other part.
 
     Examples
     --------
@@ -74,16 +77,18 @@ def rules_to_dict(model: Any) -> dict[str, Any]:
     [[None]]
     """
     source = open_source(model)
+    main, *others = ({"rules": _list_rules(part), "profile": _list_profile(part)} for part in source.model.parts)
+    is_plain = not others and not source.model.first.bends
     return {
         "format": "takagi-rules",
-        "version": RULES_VERSION,
+        "version": RULES_VERSION if is_plain else SUM_VERSION,
         "takagi": version("takagi"),
         "columns": [_describe_column(column, source) for column in source.columns],
-        "features": list(name_features(source.rules)),
-        "outputs": list(name_outputs(source.rules)),
+        "features": list(name_features(source.model)),
+        "outputs": list(name_outputs(source.model)),
         "is_single": source.is_single,
-        "rules": _list_rules(source.rules),
-        "profile": None if source.rules.profile is None else _list_profile(source.rules.profile),
+        **main,
+        **({"adjustments": others} if others else {}),
     }
 
 
@@ -100,10 +105,24 @@ def _describe_column(column: Column, source: OpenModel) -> dict[str, Any]:
 def _list_rules(rules: RuleBase) -> dict[str, Any]:
     names = ("centers", "widths", "consequents", "antecedent_projection", "consequent_projection")
     arrays = {name: None if (values := getattr(rules, name)) is None else values.tolist() for name in names}
-    widths = [[None if np.isinf(width) else width for width in row] for row in rules.widths.tolist()]
-    return {**arrays, "widths": widths, "link": rules.link}
+    listed = {**arrays, "widths": _list_limits(rules.widths), "link": rules.link}
+    if rules.bends:
+        listed["bends"] = [asdict(bend) for bend in rules.bends]
+    if rules.intervals is not None:
+        listed["intervals"] = _list_limits(rules.intervals)
+    return listed
 
 
-def _list_profile(profile: Profile) -> dict[str, Any]:
+def _list_limits(values: FloatArray) -> list[Any]:
+    """Return numbers in lists, with None for infinity."""
+    plain = values.astype(object)
+    plain[np.isinf(values)] = None
+    return plain.tolist()
+
+
+def _list_profile(rules: RuleBase) -> dict[str, Any] | None:
+    profile = rules.profile
+    if profile is None:
+        return None
     names = ("share", "mean", "quantiles", "output_quantiles")
     return {"n_rows": int(profile.n_rows), **{name: getattr(profile, name).tolist() for name in names}}

@@ -10,7 +10,8 @@ import numpy as np
 from takagi._messages import need_extra, unknown_name
 from takagi._model import OpenModel
 from takagi._typing import FloatArray
-from takagi._wording import describe_rules, name_features, name_outputs
+from takagi._wording import describe_model, name_features, name_outputs
+from takagi.bend import Bend
 from takagi.export._source import Layout, lay_out, open_source, write_if_asked
 from takagi.tables import Column
 
@@ -38,7 +39,7 @@ def to_onnx(model: Any, path: str | Path | None = None, *, dtype: str = "float64
 
     Parameters
     ----------
-    model : TSKRegressor, Pipeline or RuleBase
+    model : TSKRegressor, Pipeline, RuleBase or RuleModel
         A fitted model.
     path : str or Path, optional
         A file to write as well.
@@ -63,8 +64,8 @@ def to_onnx(model: Any, path: str | Path | None = None, *, dtype: str = "float64
         raise unknown_name("dtype", dtype, _LIMIT)
     source = open_source(model)
     graph = Graph(dtype, [column.name for column in source.columns] if source.has_table else [])
-    rows = _encode_table(graph, source) if source.has_table else graph.add_input("X", source.rules.n_features)
-    _predict(graph, rows, lay_out(source.rules, dtype), source)
+    rows = _encode_table(graph, source) if source.has_table else graph.add_input("X", source.model.n_features)
+    _predict(graph, rows, lay_out(source.model, dtype), source)
     proto = _finish(graph, source)
     write_if_asked(path, proto.SerializeToString())
     return proto
@@ -126,6 +127,11 @@ class Graph:
         self.nodes.append(self.onnx.helper.make_node(operator, inputs, [name], **attributes))
         return name
 
+    def slice_columns(self, matrix: str, start: int, stop: int) -> str:
+        """Append an operator that takes some columns of a matrix."""
+        limits = (self.add_constant([limit], word, "int64") for limit, word in ((start, "start"), (stop, "stop")))
+        return self.add("Slice", matrix, *limits, self.add_constant([1], "columns", "int64"), out="part")
+
     def add_output(self, name: str, shape: list[str | int]) -> None:
         """Declare a tensor to be the output."""
         self.outputs.append(self.onnx.helper.make_tensor_value_info(name, self.number_type, shape))
@@ -158,8 +164,13 @@ def _encode_column(graph: Graph, column: Column) -> list[str]:
 
 
 def _predict(graph: Graph, rows: str, layout: Layout, source: OpenModel) -> None:
-    shifted = graph.add("Sub", rows, graph.add_constant(layout.origin, "origin"), out="shifted")
+    n_features = layout.n_features
+    shifted = graph.add("Sub", rows, graph.add_constant(layout.origin[:n_features], "origin"), out="shifted")
     share = _share(graph, shifted, layout)
+    if layout.bends:
+        bent = graph.add("Concat", *(_bend(graph, rows, bend) for bend in layout.bends), out="bends", axis=1)
+        moved = graph.add("Sub", bent, graph.add_constant(layout.origin[n_features:], "bend_origin"), out="moved")
+        shifted = graph.add("Concat", shifted, moved, out="terms", axis=1)
     n_rules, n_outputs, _ = layout.consequents.shape
     flat = layout.consequents.reshape(n_rules * n_outputs, -1)
     values = _affine(graph, shifted, flat.T, "consequents")
@@ -170,14 +181,29 @@ def _predict(graph: Graph, rows: str, layout: Layout, source: OpenModel) -> None
     weighted = graph.add("Mul", share, values, out="weighted")
     axis = graph.add_constant([1], "rule_axis", "int64")
     keepdims = int(n_outputs == 1 and not source.is_single)
-    operator, attributes = _LINKS[source.rules.link]
+    operator, attributes = _LINKS[source.model.link]
     outputs = graph.add("ReduceSum", weighted, axis, out="outputs", keepdims=keepdims)
     y = graph.add(operator, outputs, out="y", **attributes)
     graph.add_output(y, ["n_rows"] if source.is_single else ["n_rows", n_outputs])
 
 
+def _bend(graph: Graph, rows: str, bend: Bend) -> str:
+    """Compute a bend, of (n_rows, 1), of a feature as it is given."""
+    values = graph.add("Gather", rows, graph.add_constant([bend.feature], "feature", "int64"), out="values", axis=1)
+    knot = graph.add_constant(bend.knot, "knot")
+    if bend.kind == "up to":
+        return graph.add("Min", values, knot, out="bend")
+    above = graph.add("Sub", values, knot, out="above")
+    if bend.kind == "above":
+        return graph.add("Max", above, graph.add_constant(0.0, "zero"), out="bend")
+    return graph.add("Log", graph.add("Max", above, graph.add_constant(bend.floor, "floor"), out="inside"), out="bend")
+
+
 def _share(graph: Graph, shifted: str, layout: Layout) -> str:
-    """Compute normalized firing levels of (n_rows, n_rules), from distances that are not expanded into products."""
+    """Compute normalized firing levels of (n_rows, n_rules), from distances that are not expanded into products.
+
+    The levels of each part sum up to one.
+    """
     inputs = shifted
     if layout.projection is not None:
         projected = _affine(graph, shifted, layout.projection, "projection")
@@ -188,7 +214,15 @@ def _share(graph: Graph, shifted: str, layout: Layout) -> str:
     square = graph.add("Pow", scaled, graph.add_constant(2.0, "two"), out="square")
     distance = graph.add("ReduceSum", square, graph.add_constant([2], "axis", "int64"), out="distance", keepdims=0)
     bounded = graph.add("Min", distance, graph.add_constant(_LIMIT[graph.dtype], "limit"), out="bounded")
-    return graph.add("Softmax", graph.add("Neg", bounded, out="log_firing"), out="share", axis=1)
+    log_firing = graph.add("Neg", bounded, out="log_firing")
+    if len(layout.part_sizes) == 1:
+        return graph.add("Softmax", log_firing, out="share", axis=1)
+    stops = np.cumsum(layout.part_sizes).tolist()
+    shares = [
+        graph.add("Softmax", graph.slice_columns(log_firing, stop - size, stop), out="part_share", axis=1)
+        for stop, size in zip(stops, layout.part_sizes, strict=True)
+    ]
+    return graph.add("Concat", *shares, out="share", axis=1)
 
 
 def _affine(graph: Graph, rows: str, weights: FloatArray, word: str) -> str:
@@ -206,9 +240,9 @@ def _finish(graph: Graph, source: OpenModel) -> "onnx.ModelProto":
         ir_version=_IR_VERSION[opset],
         producer_name="takagi",
         producer_version=version("takagi"),
-        doc_string=describe_rules(source.rules, source.rules.profile, source.columns if source.has_table else None),
+        doc_string=describe_model(source.model, source.columns if source.has_table else None),
     )
-    names = {"feature_names": name_features(source.rules), "output_names": name_outputs(source.rules)}
+    names = {"feature_names": name_features(source.model), "output_names": name_outputs(source.model)}
     onnx.helper.set_model_props(proto, {key: json.dumps(value) for key, value in names.items()})
     onnx.checker.check_model(proto, full_check=True)
     return proto

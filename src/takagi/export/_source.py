@@ -1,15 +1,19 @@
 """What the exports read of a model, and the numbers as C and ONNX hold them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from takagi._files import write_whole
 from takagi._model import OpenModel, open_model
 from takagi._typing import FloatArray
+from takagi.bend import Bend
 from takagi.rulebase import RuleBase
+from takagi.rulemodel import RuleModel, collect_bends, spread_weights
 
 _ROOT_OF_HALF = np.sqrt(0.5)
 
@@ -28,52 +32,105 @@ def open_source(model: Any) -> OpenModel:
 
 @dataclass(frozen=True)
 class Layout:
-    """Rules as numbers of one type, for inputs relative to `origin`, so that no digits are lost far from zero.
+    """A model as numbers of one type, for inputs relative to `origin`, so that no digits are lost far from zero.
 
-    With ``z = x - origin`` and ``a = z`` or ``[z P, z]``::
+    With ``z = [x, bends of x] - origin``, and ``a`` the features of z after the projections of all parts::
 
-        y(x) = sum_r softmax_r(-|(a - centers_r) * inverse_r|^2) (consequents_r0 + consequents_r . z)
+        y(x) = sum over parts of sum_r softmax_r(-|(a - centers_r) * inverse_r|^2) (consequents_r0 + consequents_r . z)
+
+    The rules of all parts are in one list. They have no conditions on projections of other parts, and weights of zero
+    for bends of other parts.
     """
 
-    origin: FloatArray  # (M,)
-    centers: FloatArray  # (R, A)
-    inverse: FloatArray  # (R, A) sqrt(1/2) / width; 0 where there is no condition
-    consequents: FloatArray  # (R, K, M + 1)
+    origin: FloatArray  # (M + B,)
+    centers: FloatArray  # (R, J + M)
+    inverse: FloatArray  # (R, J + M) sqrt(1/2) / width; 0 where there is no condition
+    consequents: FloatArray  # (R, K, 1 + M + B)
     projection: FloatArray | None  # (M + 1, J), bias row first
+    bends: tuple[Bend, ...]  # B of them, of features as they are given
+    part_sizes: tuple[int, ...]  # the number of rules of each part
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, without bends."""
+        return len(self.origin) - len(self.bends)
+
+    @property
+    def n_projected(self) -> int:
+        """Number of projections of all parts."""
+        return self.centers.shape[1] - self.n_features
 
 
-def lay_out(rules: RuleBase, dtype: str) -> Layout:
-    """Return the numbers of rules as NumPy's `dtype`."""
-    origin = _choose_origin(rules).astype(dtype).astype(float)
-    ones = np.ones_like(origin)
-    shifted = rules.fold_consequents().rescale(-origin, ones, np.zeros(1), np.ones(1))
-    with np.errstate(over="ignore", under="ignore"):
-        inverse = _ROOT_OF_HALF / shifted.widths
+def lay_out(model: RuleModel, dtype: str) -> Layout:
+    """Return the numbers of a model as NumPy's `dtype`."""
+    bends = collect_bends(model.parts)
+    _check_bends(bends, dtype)
+    center = _choose_origin(model).astype(dtype).astype(float)
+    bent = [bend.evaluate(center[bend.feature]) for bend in bends]
+    origin = np.r_[center, bent].astype(dtype).astype(float)
+    parts = [_shift(part.fold_consequents(), bends, origin) for part in model.parts]
+    centers, inverse, consequents, projections = zip(*parts, strict=True)
+    projection = np.hstack(projections)
     return Layout(
         origin=_cast(origin, dtype),
-        centers=_cast(np.where(np.isinf(shifted.widths), 0.0, shifted.centers), dtype),
-        inverse=_cast(inverse, dtype),
-        consequents=_cast(shifted.consequents, dtype),
-        projection=None if shifted.antecedent_projection is None else _cast(shifted.antecedent_projection, dtype),
+        centers=_cast(_stack(centers, model.n_features), dtype),
+        inverse=_cast(_stack(inverse, model.n_features), dtype),
+        consequents=_cast(np.concatenate(consequents), dtype),
+        projection=_cast(projection, dtype) if projection.size else None,
+        bends=bends,
+        part_sizes=tuple(part.n_rules for part in model.parts),
     )
 
 
-def _choose_origin(rules: RuleBase) -> FloatArray:
+def _choose_origin(model: RuleModel) -> FloatArray:
     """Return a point amid the data: its mean, or else the median of the rules' centers."""
-    if rules.profile is not None:
-        return rules.profile.mean
-    return np.median(rules.centers[:, -rules.n_features :], axis=0)
+    if model.profile is not None:
+        return model.profile.mean
+    return np.median(np.concatenate([part.centers[:, -model.n_features :] for part in model.parts]), axis=0)
+
+
+def _shift(
+    part: RuleBase, bends: tuple[Bend, ...], origin: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return the centers, inverse widths, consequents and projection of a part for inputs relative to the origin."""
+    center, n_projected = origin[: part.n_features], part.n_projected
+    centers, consequents = part.centers.copy(), spread_weights(part, bends)
+    centers[:, n_projected:] -= center
+    consequents[..., 0] += np.einsum("rom,m->ro", consequents[..., 1:], origin)
+    projection = np.zeros((1 + part.n_features, 0))
+    if part.antecedent_projection is not None:
+        projection = part.antecedent_projection.copy()
+        projection[0] += np.einsum("m,mj->j", center, projection[1:])
+    with np.errstate(over="ignore", under="ignore"):
+        inverse = _ROOT_OF_HALF / part.widths
+    return np.where(np.isinf(part.widths), 0.0, centers), inverse, consequents, projection
+
+
+def _stack(parts: Sequence[FloatArray], n_features: int) -> FloatArray:
+    """Stack what the rules of all parts say of projections, 0 of those that are not their own, and of features."""
+    projected = block_diag(*(values[:, :-n_features] for values in parts))
+    return np.hstack([projected, np.concatenate([values[:, -n_features:] for values in parts])])
+
+
+def _check_bends(bends: tuple[Bend, ...], dtype: str) -> None:
+    """Raise an error unless the numbers of bends are within the range of a type."""
+    _cast(np.array([bend.knot for bend in bends]), dtype)
+    smallest = np.finfo(dtype).tiny  # smaller ones may be taken for zero, which has no logarithm
+    if any(bend.kind == "log" and bend.floor < smallest for bend in bends):
+        raise _out_of_range(dtype)
 
 
 def _cast(values: FloatArray, dtype: str) -> FloatArray:
     with np.errstate(over="ignore", under="ignore"):
         cast = values.astype(dtype)
     if not np.isfinite(cast).all():
-        raise ValueError(
-            f"The rules hold numbers beyond the range of {dtype}"
-            + ("; export them as double precision." if dtype == "float32" else ".")
-        )
+        raise _out_of_range(dtype)
     return cast
+
+
+def _out_of_range(dtype: str) -> ValueError:
+    advice = "; export them as double precision." if dtype == "float32" else "."
+    return ValueError(f"The rules hold numbers beyond the range of {dtype}{advice}")
 
 
 def write_if_asked(path: str | Path | None, content: str | bytes) -> None:

@@ -33,21 +33,19 @@ void ${name}_predict(const $real x[${NAME}_N_COLUMNS], $real y[${NAME}_N_OUTPUTS
 #ifndef ${NAME}_DECLARATIONS_ONLY
 #include <math.h>
 $includes
-enum { ${NAME}_N_RULES = $n_rules, ${NAME}_N_FEATURES = $n_features, ${NAME}_N_PROJECTED = $n_projected };
+enum { ${NAME}_N_RULES = $n_rules, ${NAME}_N_FEATURES = $n_features };
+enum { ${NAME}_N_PROJECTED = $n_projected, ${NAME}_N_BENDS = $n_bends };
 
 $tables
 $encoding
-void ${name}_predict(const $real x[${NAME}_N_COLUMNS], $real y[${NAME}_N_OUTPUTS])
+static void ${name}_add_rules(const $real *a, int start, int stop, $real *y)
 {
-    $real a[${NAME}_N_PROJECTED + ${NAME}_N_FEATURES]; /* projections, if any, then features */
-    $real *const z = a + ${NAME}_N_PROJECTED;
+    const $real *const z = a + ${NAME}_N_PROJECTED;
     $real firing[${NAME}_N_RULES];
     $real nearest = $limit, total = $zero;
     int r, k, m;
 
-$read
-$project
-    for (r = 0; r < ${NAME}_N_RULES; r++) { /* minus the logarithm of firing levels */
+    for (r = start; r < stop; r++) { /* minus the logarithm of firing levels */
         $real sum = $zero;
         for (m = 0; m < ${NAME}_N_PROJECTED + ${NAME}_N_FEATURES; m++) {
             const $real d = (a[m] - ${name}_centers[r][m]) * ${name}_inverse[r][m];
@@ -56,21 +54,39 @@ $project
         firing[r] = sum < $limit ? sum : $limit;
         nearest = firing[r] < nearest ? firing[r] : nearest;
     }
-    for (r = 0; r < ${NAME}_N_RULES; r++) {
+    for (r = start; r < stop; r++) {
         firing[r] = exp$f(nearest - firing[r]);
         total += firing[r];
     }
     for (k = 0; k < ${NAME}_N_OUTPUTS; k++) {
         $real sum = $zero;
-        for (r = 0; r < ${NAME}_N_RULES; r++) {
+        for (r = start; r < stop; r++) {
             $real value = ${name}_consequents[r][k][0];
-            for (m = 0; m < ${NAME}_N_FEATURES; m++) {
+            for (m = 0; m < ${NAME}_N_FEATURES + ${NAME}_N_BENDS; m++) {
                 value += ${name}_consequents[r][k][m + 1] * z[m];
             }
             sum += firing[r] * value;
         }
-        y[k] = sum / total;
+        y[k] += sum / total;
     }
+}
+
+void ${name}_predict(const $real x[${NAME}_N_COLUMNS], $real y[${NAME}_N_OUTPUTS])
+{
+    $real a[${NAME}_N_PROJECTED + ${NAME}_N_FEATURES + ${NAME}_N_BENDS]; /* projections, features, bends */
+    $real *const z = a + ${NAME}_N_PROJECTED;
+    int k, m;
+
+$read
+$bend
+    for (m = 0; m < ${NAME}_N_FEATURES + ${NAME}_N_BENDS; m++) {
+        z[m] -= ${name}_origin[m];
+    }
+$project
+    for (k = 0; k < ${NAME}_N_OUTPUTS; k++) {
+        y[k] = $zero;
+    }
+$add
 ${link}}
 
 #endif

@@ -10,10 +10,12 @@ from takagi._typing import FloatArray
 from takagi.fitting._pilots import fit_ridge, run_pilots
 from takagi.fitting._plan import Plan
 from takagi.fitting._rows import Rows, split_rows, stack_rows
+from takagi.fitting._short import fit_short
 from takagi.fitting._teachers import expect_lessons, teach
 from takagi.fitting._training import Stage, Trained, Watch, train_rules
 from takagi.profile import MAX_ROWS, measure_profile, spread_rows
 from takagi.rulebase import RuleBase
+from takagi.rulemodel import RuleModel
 from takagi.training import TrainConfig
 
 
@@ -21,7 +23,7 @@ from takagi.training import TrainConfig
 class Fitted:
     """What a fit ends with: all that a fitted estimator tells."""
 
-    rules: RuleBase  # in the units of the data, with a profile of the rows, those that govern most first
+    model: RuleModel  # in the units of the data, with a profile of the rows, rules that govern most first
     recipe: str  # the learning algorithm
     config: TrainConfig  # the settings of the training that made the rules
     history: dict[str, FloatArray]  # losses of that training, in the units of the data
@@ -63,6 +65,8 @@ def fit_rules(
     Fitted
     """
     given = rows if held_out is None else stack_rows(rows, held_out)
+    if plan.recipe == "short":
+        return _fit_short_rules(rows, given, plan, rng, watch)
     teaches = plan.n_teachers > 1 and start is None and held_out is None and not plan.holds_out
     watch.expect(plan.config.max_iter)
     if teaches:
@@ -88,7 +92,7 @@ def finish_fit(
     """Return what a training ends with, given its rows and all rows that were given."""
     trained = _keep_start_if_better(trained)
     return Fitted(
-        rules=add_profile(trained.rules, rows, given),
+        model=RuleModel((add_profile(trained.rules, rows, given),)),
         recipe=plan.recipe,
         config=trained.config,
         history=trained.history,
@@ -99,12 +103,28 @@ def finish_fit(
     )
 
 
+def _fit_short_rules(rows: Rows, given: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -> Fitted:
+    """Return short rules; what other recipes hold out, they have no use for."""
+    short = fit_short(rows.balance(), plan, rng, watch)
+    l2, smoothness = short.penalties
+    return Fitted(
+        model=RuleModel(tuple(add_profile(part, rows, given) for part in short.model.parts)),
+        recipe=plan.recipe,
+        config=replace(plan.config, l2=l2, smoothness=smoothness),
+        history={"train_loss": short.losses, "val_loss": np.full(len(short.losses), np.nan)},
+        best_iter=len(short.losses),
+        n_iter=len(short.losses),
+        stopped=short.stopped,
+        stages=tuple(watch.stages),
+    )
+
+
 def fit_ridge_instead(rows: Rows, given: Rows, plan: Plan, watch: Watch) -> Fitted:
     """Return ridge regression, as one rule without conditions, in place of a fit."""
-    rules = add_profile(fit_ridge(rows.balance()), rows, given)
+    model = RuleModel((add_profile(fit_ridge(rows.balance()), rows, given),))
     config = plan.configure(len(rows.X), rows.X.shape[1], 1.0)
     history = {"train_loss": np.empty(0), "val_loss": np.empty(0)}
-    return Fitted(rules, plan.recipe, config, history, 0, 0, "ridge", tuple(watch.stages))
+    return Fitted(model, plan.recipe, config, history, 0, 0, "ridge", tuple(watch.stages))
 
 
 def _be_taught(first: Trained, rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -> tuple[Trained, str]:

@@ -11,7 +11,7 @@ from takagi.initializers import INITIALIZERS, Initializer
 from takagi.optimizers import OPTIMIZERS
 from takagi.training import Bounds, FeasibleSet, TrainConfig
 
-RECIPES = ("accurate", "droprule")
+RECIPES = ("accurate", "droprule", "short")
 MANY_FEATURES = 24  # beyond which penalties grow, and ridge regression has the benefit of the doubt
 _PROJECTIONS = ("antecedent", "shared", "separate")
 _ROWS_PER_RULE = 8
@@ -22,6 +22,7 @@ _MANY_ROWS = 2_000  # from which on batches are larger
 _FEW_ROWS = 1_000  # below which chance matters enough for teachers
 _L2_PER_NOISE = 3.0
 _LEAST_NOISE = 1e-8
+_SHORT = {"n_rules": 5, "max_conditions": 3, "max_terms": 4}  # the limits of short rules
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,10 @@ class Plan:
     """What a fit is to do."""
 
     recipe: str  # the learning algorithm
-    n_rules: int  # rules to make
+    n_rules: int  # rules to make; of short rules, at most
+    chooses_size: bool  # whether cross-validation chooses the number of short rules
+    max_conditions: int  # of a short rule
+    max_terms: int  # of a short rule
     may_be_ridge: bool  # whether ridge regression, as one rule, may take their place
     initializer: Initializer  # makes the first rules
     projection: str | None  # where affine combinations of the features are used
@@ -114,14 +118,20 @@ class Plan:
 def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int, loss: str = "squared") -> Plan:
     """Return what the parameters of an estimator mean for so many rows and features, and for its loss."""
     recipe = _check("recipe", params["recipe"], ("auto", *RECIPES))
-    recipe = "accurate" if recipe == "auto" else recipe
+    if recipe == "auto":
+        recipe = "accurate" if params["max_conditions"] is None and params["max_terms"] is None else "short"
     defaults, few = _DEFAULTS[recipe], n_rows < _FEW_ROWS and n_features <= MANY_FEATURES
     batch_size = 256 if recipe == "accurate" and n_rows >= _MANY_ROWS else 64
-    n_rules = _read(params["n_rules"], count_rules(n_rows, n_features))
+    limits = {name: value if params[name] is None else params[name] for name, value in _SHORT.items()}
+    wanted = limits["n_rules"] if recipe == "short" else params["n_rules"] or "auto"
+    n_rules = _read(wanted, _SHORT["n_rules"] if recipe == "short" else count_rules(n_rows, n_features))
     return Plan(
         recipe=recipe,
         n_rules=n_rules,
-        may_be_ridge=params["n_rules"] == "auto",
+        chooses_size=recipe == "short" and wanted == "auto",
+        max_conditions=limits["max_conditions"],
+        max_terms=limits["max_terms"],
+        may_be_ridge=wanted == "auto",
         initializer=_look_up("init", params["init"], INITIALIZERS),
         projection=_check("projection", params["projection"], (None, *_PROJECTIONS)),
         n_projections=_count_projections(params["n_projections"], n_rules),
@@ -145,6 +155,7 @@ def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int, loss: str
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "accurate": {"keep_prob": 1.0, "l2": None, "smoothness": None, "n_teachers": 4},
     "droprule": {"keep_prob": 0.8, "l2": 0.05, "smoothness": 0.0, "n_teachers": 0},
+    "short": {"keep_prob": 1.0, "l2": None, "smoothness": None, "n_teachers": 0},
 }
 _AS_GIVEN = ("learning_rate", "powerball", "max_iter", "schedule", "averaging", "n_iter_no_change")
 

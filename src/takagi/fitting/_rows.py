@@ -140,7 +140,7 @@ def measure_spread(columns: FloatArray, weight: FloatArray) -> tuple[FloatArray,
     return mean * peak, np.sqrt(np.average((scaled - mean) ** 2, axis=0, weights=weight)) * peak
 
 
-def measure_size(columns: FloatArray, weight: FloatArray) -> FloatArray:
+def measure_rms(columns: FloatArray, weight: FloatArray) -> FloatArray:
     """Return the roots of the weighted mean squares of columns, without overflow or underflow."""
     peak = np.abs(columns).max(axis=0)
     peak[peak == 0] = 1.0

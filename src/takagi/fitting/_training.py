@@ -84,6 +84,14 @@ class Watch:
 
         return call
 
+    def tell_step(self, loss: float) -> bool:
+        """Tell the callback of one step of a fit that has no iterations, and return whether it is to end."""
+        with self._lock:
+            self._n_iter += 1
+            nan = float("nan")
+            self._tell(Progress(self._n_iter, self.n_expected, loss, nan, self._n_iter, nan, self.stages[-1].name))
+            return self.has_ended
+
     def _tell(self, progress: Progress) -> None:
         if self.verbose:
             self.say(_describe(progress))

@@ -13,6 +13,7 @@ from takagi.inspection._plot import (
     WaterfallDisplay,
 )
 from takagi.inspection._rules import export_text, rule_table
+from takagi.inspection._truth import RuleCheck, RuleSize, RuleTruth, check_rules, measure_size
 
 __all__ = [
     "HistoryDisplay",
@@ -20,13 +21,18 @@ __all__ = [
     "LocalExplanation",
     "MembershipDisplay",
     "ResponseDisplay",
+    "RuleCheck",
     "RuleGridDisplay",
+    "RuleSize",
+    "RuleTruth",
     "ShareDisplay",
     "SimplificationDisplay",
     "WaterfallDisplay",
+    "check_rules",
     "explain_local",
     "export_text",
     "feature_importance",
+    "measure_size",
     "rule_importance",
     "rule_table",
 ]

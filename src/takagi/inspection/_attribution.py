@@ -4,6 +4,9 @@ The prediction's change is the integral of its gradient along the straight line 
 price, also known as integrated gradients). The gradient has two parts: the consequents' slopes, and the change of the
 shares, that is, of which rules apply. So every feature gets a contribution through the consequents and one through the
 conditions, and all of them add up to the change.
+
+Bends are inputs of the consequents with a straight line of their own, and what they move is their feature's. What a sum
+of rule bases does is the sum of what its parts do.
 """
 
 from typing import NamedTuple
@@ -13,6 +16,7 @@ from scipy.special import softmax
 
 from takagi._typing import FloatArray, IntArray
 from takagi.rulebase import RuleBase
+from takagi.rulemodel import RuleModel
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 _FIRST_PANELS = 4
@@ -30,8 +34,21 @@ class Attribution(NamedTuple):
     by_consequent: FloatArray
 
 
-def attribute(rules: RuleBase, rows: FloatArray, baseline: FloatArray) -> Attribution:
+def attribute(model: RuleModel | RuleBase, rows: FloatArray, baseline: FloatArray) -> Attribution:
     """Split the difference of the predictions for rows and for a baseline row among the features."""
+    return Attribution(*np.sum([_attribute_part(part, rows, baseline) for part in model.parts], axis=0))
+
+
+def _attribute_part(part: RuleBase, rows: FloatArray, baseline: FloatArray) -> Attribution:
+    found = _attribute_plain(part.expand(), part.expand_rows(rows), part.expand_rows(baseline[None])[0])
+    for values in found:
+        for k, bend in enumerate(part.bends, start=part.n_features):
+            values[..., bend.feature] += values[..., k]
+    return Attribution(*(values[..., : part.n_features] for values in found))
+
+
+def _attribute_plain(rules: RuleBase, rows: FloatArray, baseline: FloatArray) -> Attribution:
+    """Split the difference among the features of rules without bends."""
     found = Attribution(*(np.empty((len(rows), rules.n_outputs, rules.n_features)) for _ in range(2)))
     size = max(1, _NUMBERS_PER_BLOCK // (8 * _FIRST_PANELS * rules.n_rules * rules.n_outputs))
     for start in range(0, len(rows), size):
@@ -43,8 +60,10 @@ def attribute(rules: RuleBase, rows: FloatArray, baseline: FloatArray) -> Attrib
             "Rescale the columns beyond 1e150 or below 1e-150."
         )
     total = rules.predict_raw(rows) - rules.predict_raw(baseline[None])
-    rest = total - (found.by_condition + found.by_consequent).sum(axis=2)
-    found.by_condition[:] += rest[:, :, None] * _parts(found.by_condition)
+    rest = (total - (found.by_condition + found.by_consequent).sum(axis=2))[:, :, None]
+    is_by_condition = found.by_condition.any(axis=2, keepdims=True)
+    found.by_condition[:] += np.where(is_by_condition, rest, 0.0) * _parts(found.by_condition)
+    found.by_consequent[:] += np.where(is_by_condition, 0.0, rest) * _parts(found.by_consequent)
     return found
 
 

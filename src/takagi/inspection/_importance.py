@@ -12,6 +12,7 @@ from takagi._messages import need_extra
 from takagi._model import OpenCommittee, OpenModel, open_committee
 from takagi._typing import FloatArray, Table
 from takagi._validation import check_targets
+from takagi._wording import name_part
 from takagi.inspection._local import SIMILAR, attribute_mean, sum_columns
 from takagi.profile import spread_rows
 from takagi.rulebase import RuleBase
@@ -25,7 +26,7 @@ def rule_importance(model: Any, X: Table, y: Table) -> Any:
 
     Parameters
     ----------
-    model : TSKRegressor, TSKCommittee, Pipeline or RuleBase
+    model : TSKRegressor, TSKCommittee, Pipeline, RuleBase or RuleModel
         A fitted model.
     X : array or data frame of shape (n_rows, n_columns)
         Data, best not those of training.
@@ -37,8 +38,10 @@ def rule_importance(model: Any, X: Table, y: Table) -> Any:
     pandas.DataFrame
         In the order of share: "rule" (its number), "share" of the data, and "loss", by which part the RMSE grows when
         the rule is removed and the others take over its share (NaN if it is the only one). Several outputs are taken
-        together, each in units of its standard deviation. The rules of a committee stand member by member, with its
-        number in "member"; shares are within the member, losses are those of the committee.
+        together, each in units of its standard deviation. Where the model is a sum, "part" says whether a rule is one
+        of the "Main rules" or of an "Adjustment"; shares are within the part, and the only rule of a part takes the
+        part with it. The rules of a committee stand member by member, with its number in "member"; shares are within
+        the member, losses are those of the committee.
 
     Examples
     --------
@@ -54,29 +57,37 @@ def rule_importance(model: Any, X: Table, y: Table) -> Any:
     pandas = need_extra("pandas", "report")
     committee = open_committee(model)
     rows = committee.first.encode(X)
-    target = check_targets(y, len(rows), committee.first.rules.n_outputs)
+    target = check_targets(y, len(rows), committee.first.model.n_outputs)
     scale = target.std(axis=0)
     scale[scale == 0] = 1.0
-    prediction, tables = committee.predict(rows), []
+    prediction, n_members = committee.predict(rows), len(committee.members)
+    n_parts = max(len(member.model.parts) for member in committee.members)
+    error, tables = _rmse(prediction, target, scale), []
     for i, member in enumerate(committee.members, 1):
-        rules = member.rules
-        others = prediction - rules.predict_raw(rows) / len(committee.members)
-        without = (others + part / len(committee.members) for part in _predict_without_each(rules, rows))
-        error = _rmse(prediction, target, scale)
-        loss = [_rmse(one, target, scale) / error - 1 if error > 0 else np.inf for one in without] or np.nan
-        share = rules.firing_share(rows).mean(axis=0)
-        table = pandas.DataFrame({"rule": np.arange(1, rules.n_rules + 1), "share": share, "loss": loss})
-        if len(committee.members) > 1:
-            table.insert(0, "member", i)
-        tables.append(table.sort_values("share", ascending=False, kind="stable"))
+        number = 1
+        for k, part in enumerate(member.model.parts):
+            change = (one / n_members for one in _change_without_each(part, rows))
+            losses = [_rmse(prediction + one, target, scale) / error - 1 if error > 0 else np.inf for one in change]
+            table = pandas.DataFrame(
+                {
+                    **({"member": i} if n_members > 1 else {}),
+                    **({"part": name_part(k, n_parts)} if n_parts > 1 else {}),
+                    "rule": np.arange(number, number + part.n_rules),
+                    "share": part.firing_share(rows).mean(axis=0),
+                    "loss": losses if member.model.n_rules > 1 else np.nan,
+                }
+            )
+            tables.append(table.sort_values("share", ascending=False, kind="stable"))
+            number += part.n_rules
     return pandas.concat(tables, ignore_index=True)
 
 
-def _predict_without_each(rules: RuleBase, rows: FloatArray) -> Iterator[FloatArray]:
-    """Yield the predictions of the rules without each of them in turn; nothing for a single rule."""
-    for r in range(rules.n_rules if rules.n_rules > 1 else 0):
-        without = rules.take(np.delete(np.arange(rules.n_rules), r))
-        yield without.predict_raw(rows)
+def _change_without_each(part: RuleBase, rows: FloatArray) -> Iterator[FloatArray]:
+    """Yield how the outputs of a part change without each of its rules in turn; without the only one it says 0."""
+    outputs = part.predict_raw(rows)
+    for r in range(part.n_rules):
+        others = np.delete(np.arange(part.n_rules), r)
+        yield (part.take(others).predict_raw(rows) if len(others) else 0.0) - outputs
 
 
 def feature_importance(
@@ -90,7 +101,7 @@ def feature_importance(
 
     Parameters
     ----------
-    model : TSKRegressor, TSKCommittee, Pipeline or RuleBase
+    model : TSKRegressor, TSKCommittee, Pipeline, RuleBase or RuleModel
         A fitted model.
     X : array or data frame of shape (n_rows, n_columns)
         Data; at most 2,000 rows of them are explained.
@@ -146,7 +157,7 @@ def feature_importance(
         }
     )
     if y is not None:
-        target = check_targets(y, len(rows), opened.rules.n_outputs)[:, k]
+        target = check_targets(y, len(rows), opened.model.n_outputs)[:, k]
         shuffle = partial(permutation_importance, n_repeats=n_repeats, random_state=random_state)
         table["permutation"] = _measure_permutation(model, committee, X, rows, target, k, shuffle)
     return table.sort_values("overall", ascending=False, ignore_index=True, kind="stable")

@@ -10,8 +10,10 @@ from takagi._messages import need_extra
 from takagi._model import OpenCommittee, OpenModel, open_committee
 from takagi._text import format_number, format_share, format_to_step, join_terms, shorten, step_below, wrap
 from takagi._typing import FloatArray, Table
-from takagi._wording import name_outputs, name_slopes
+from takagi._wording import name_outputs, name_part, name_slopes
 from takagi.inspection._attribution import Attribution, attribute
+from takagi.rulebase import RuleBase
+from takagi.rulemodel import collect_bends, spread_weights
 
 _LEAST_SHARE = 0.01  # rules with less are not named in text
 SIMILAR = "similar rows"  # the name of the contribution of a committee's memory
@@ -24,7 +26,8 @@ class LocalExplanation:
     A prediction is a base (the prediction for the baseline row) plus one contribution per column. A contribution has
     two parts: through the consequents, with the rules that fire held fixed, and through the conditions, that is, by
     making other rules fire. Both are integrated along the straight line from the baseline to the row, and add up
-    exactly. Printed, indexed with a row, or plotted.
+    exactly. Where a model is a sum of rule bases, the contributions of its parts are added up; what a bend contributes
+    is its feature's. Printed, indexed with a row, or plotted.
 
     A committee's memory of training rows (Nadaraya-Watson regression of its errors) is one more contribution, "similar
     rows". Its value is the effective number of these rows for each output, counted by nearness and weight.
@@ -36,7 +39,7 @@ class LocalExplanation:
     output_names : tuple of str
         Outputs of the model.
     feature_names : tuple of str
-        What the slopes of the local linear model are of: numbers, and in brackets what is 1 if it holds.
+        What the slopes of the local linear model are of: numbers, in brackets what is 1 if it holds, and bends.
     cells : list of list of str
         Values of the columns, as text, row by row.
     baseline : str
@@ -48,15 +51,17 @@ class LocalExplanation:
     by_condition, by_consequent : ndarray of shape (n_rows, n_outputs, n_columns)
         The two parts of the contributions.
     share : ndarray of shape (n_rows, n_rules)
-        How much each rule governs each row. The rules of a committee stand member by member.
+        How much each rule governs each row. The rules of a sum stand part by part, with shares that add up to 1 in
+        each; those of a committee member by member.
     rule_outputs : ndarray of shape (n_rows, n_rules, n_outputs)
-        What each rule says by itself.
-    intercept, slopes : ndarray of shape (n_rows, n_outputs) and (n_rows, n_outputs, n_features)
-        The local linear model: the consequents of the rules, weighted by their shares. Similar rows are no part of it.
+        What each rule says by itself; that of an adjustment is added to what the main rules say.
+    intercept, slopes : ndarray of shape (n_rows, n_outputs) and (n_rows, n_outputs, n_terms)
+        The local linear model: the consequents of the rules, weighted by their shares, with a slope for each of
+        `feature_names`. Similar rows are no part of it.
     row_numbers : tuple of int
         Where the rows stood in X.
-    member_rules : tuple of int
-        Number of rules of each member of a committee; of the model, if it is a single one.
+    part_rules : tuple of tuple of int
+        Number of rules of each part of each member of a committee; other models are its only member.
 
     Examples
     --------
@@ -84,7 +89,7 @@ class LocalExplanation:
     intercept: FloatArray
     slopes: FloatArray
     row_numbers: tuple[int, ...]
-    member_rules: tuple[int, ...]
+    part_rules: tuple[tuple[int, ...], ...]
 
     @property
     def contributions(self) -> FloatArray:
@@ -94,8 +99,8 @@ class LocalExplanation:
     @property
     def member_predictions(self) -> FloatArray:
         """What each member of a committee predicts, without similar rows, of shape (n_rows, n_members, n_outputs)."""
-        parts = self.share[:, :, None] * self.rule_outputs * len(self.member_rules)
-        return np.add.reduceat(parts, np.cumsum((0, *self.member_rules[:-1])), axis=1)
+        parts = self.share[:, :, None] * self.rule_outputs * len(self.part_rules)
+        return np.add.reduceat(parts, np.cumsum((0, *map(sum, self.part_rules[:-1]))), axis=1)
 
     def __len__(self) -> int:
         return len(self.prediction)
@@ -141,7 +146,7 @@ class LocalExplanation:
         return frame.sort_values("contribution", key=np.abs, ascending=False, ignore_index=True, kind="stable")
 
     def rules_to_frame(self, row: int = 0, output: str | int = 0) -> Any:
-        """Return the rules that fire for one row as a data frame, the strongest first.
+        """Return the rules that fire for one row as a data frame, main rules first, the strongest of each part first.
 
         Parameters
         ----------
@@ -153,20 +158,27 @@ class LocalExplanation:
         Returns
         -------
         pandas.DataFrame
-            With the columns "rule" (its number), "share" and "output" (what the rule says by itself); for a committee
-            also "member".
+            With the columns "rule" (its number), "share" and "output" (what the rule says by itself); for a sum also
+            "part", for a committee also "member".
         """
         k, row = self.find_output(output), self.find_row(row)
+        n_parts = max(map(len, self.part_rules))
+        numbered = [
+            (member, part, number)
+            for member, counts in enumerate(self.part_rules, 1)
+            for number, part in enumerate(np.repeat(np.arange(len(counts)), counts), 1)
+        ]
+        members, parts, numbers = zip(*numbered, strict=True)
         frame = need_extra("pandas", "report").DataFrame(
             {
-                "rule": np.concatenate([np.arange(1, n_rules + 1) for n_rules in self.member_rules]),
+                **({"member": members} if len(self.part_rules) > 1 else {}),
+                **({"part": [name_part(part, n_parts) for part in parts]} if n_parts > 1 else {}),
+                "rule": numbers,
                 "share": self.share[row],
                 "output": self.rule_outputs[row, :, k],
             }
         )
-        if len(self.member_rules) > 1:
-            frame.insert(0, "member", np.repeat(np.arange(1, len(self.member_rules) + 1), self.member_rules))
-        return frame.sort_values("share", ascending=False, ignore_index=True, kind="stable")
+        return frame.loc[np.lexsort((-frame["share"], parts))].reset_index(drop=True)
 
     def find_row(self, row: int) -> int:
         """Return the place of a row, which may be counted from the end."""
@@ -214,20 +226,24 @@ class LocalExplanation:
 
     def _list_voices(self, row: int, k: int, write: Callable[[float], str]) -> list[str]:
         """Return lines on the rules that fire, or on the members of a committee, whose rules are too many."""
-        if len(self.member_rules) > 1:
+        if len(self.part_rules) > 1:
             says = enumerate(self[row].member_predictions[0, :, k], 1)
             return [
                 f"Members{self._caveat.rstrip(',')}",
                 *(f"  Member {i} says {write(prediction)}" for i, prediction in says),
             ]
-        firing = [r for r in np.argsort(-self.share[row], kind="stable") if self.share[row, r] >= _LEAST_SHARE]
-        return [
-            "Rules that fire",
-            *(
-                f"  Rule {r + 1}: {format_share(self.share[row, r])}, says {write(self.rule_outputs[row, r, k])}"
-                for r in firing
-            ),
-        ]
+        (counts,) = self.part_rules
+        lines, start = ["Rules that fire"], 0
+        for part, n_rules in enumerate(counts):
+            rules = start + np.argsort(-self.share[row, start : start + n_rules], kind="stable")
+            if len(counts) > 1:
+                lines.append(f"  {name_part(part, len(counts))}")
+            indent, verb = "  " * min(len(counts), 2), "adds" if part else "says"
+            for r in rules[self.share[row, rules] >= _LEAST_SHARE]:
+                share, output = format_share(self.share[row, r]), write(self.rule_outputs[row, r, k])
+                lines.append(f"{indent}Rule {r + 1}: {share}, {verb} {output}")
+            start += n_rules
+        return lines
 
     def plot(self, row: int = 0, output: str | int = 0, *, ax: Any = None) -> Any:
         """Draw the contributions to one prediction as a waterfall.
@@ -260,7 +276,7 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
 
     Parameters
     ----------
-    model : TSKRegressor, TSKCommittee, Pipeline or RuleBase
+    model : TSKRegressor, TSKCommittee, Pipeline, RuleBase or RuleModel
         A fitted model.
     X : array or data frame of shape (n_rows, n_columns)
         The rows to explain.
@@ -300,28 +316,39 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
     if not len(rows):
         raise ValueError("X must have at least one row, got none.")
     reference, description = _choose_baseline(committee, baseline)
-    shares = [member.rules.firing_share(rows) for member in members]
-    weights = [member.rules.fold_consequents().consequents for member in members]
-    local = np.mean([np.einsum("nr,rom->nom", *pair) for pair in zip(shares, weights, strict=True)], axis=0)
-    parts = attribute_mean(members, rows, reference)
+    parts = [part for member in members for part in member.model.parts]
+    shares = [part.firing_share(rows) / len(members) for part in parts]
+    names, local = _average_formulas(opened, parts, shares)
+    found = attribute_mean(members, rows, reference)
     explained = LocalExplanation(
         columns=tuple(column.name for column in opened.columns),
-        output_names=tuple(name_outputs(opened.rules)),
-        feature_names=tuple(name_slopes(opened.rules, opened.columns)),
+        output_names=tuple(name_outputs(opened.model)),
+        feature_names=names,
         cells=opened.show(X),
         baseline=description,
         base=committee.predict_mean(reference[None])[0],
         prediction=committee.predict_mean(rows),
-        by_condition=sum_columns(opened, parts.by_condition),
-        by_consequent=sum_columns(opened, parts.by_consequent),
-        share=np.concatenate(shares, axis=1) / len(members),
-        rule_outputs=np.concatenate([member.rules.rule_outputs(rows) for member in members], axis=1),
+        by_condition=sum_columns(opened, found.by_condition),
+        by_consequent=sum_columns(opened, found.by_consequent),
+        share=np.concatenate(shares, axis=1),
+        rule_outputs=np.concatenate([part.rule_outputs(rows) for part in parts], axis=1),
         intercept=local[:, :, 0],
         slopes=local[:, :, 1:],
         row_numbers=tuple(range(len(rows))),
-        member_rules=tuple(member.rules.n_rules for member in members),
+        part_rules=tuple(tuple(part.n_rules for part in member.model.parts) for member in members),
     )
     return explained if committee.recall is None else _add_memory(explained, *committee.recall(rows))
+
+
+def _average_formulas(
+    opened: OpenModel, parts: Sequence[RuleBase], shares: Sequence[FloatArray]
+) -> tuple[tuple[str, ...], FloatArray]:
+    """Return the terms of the formulas, and for each row and output the bias and the weights, averaged by shares."""
+    bends = collect_bends(parts)
+    weights = [spread_weights(part.fold_consequents(), bends) for part in parts]
+    local = np.sum([np.einsum("nr,rom->nom", *pair) for pair in zip(shares, weights, strict=True)], axis=0)
+    slopes = name_slopes(opened.model.first, opened.columns)
+    return (*slopes, *(bend.name(slopes[bend.feature]) for bend in bends)), local
 
 
 def _add_memory(explained: LocalExplanation, corrections: FloatArray, numbers: FloatArray) -> LocalExplanation:
@@ -339,7 +366,7 @@ def _add_memory(explained: LocalExplanation, corrections: FloatArray, numbers: F
 
 def attribute_mean(members: Sequence[OpenModel], rows: FloatArray, baseline: FloatArray) -> Attribution:
     """Split the difference of the mean predictions for rows and for a baseline row among the features."""
-    return Attribution(*np.mean([attribute(member.rules, rows, baseline) for member in members], axis=0))
+    return Attribution(*np.mean([attribute(member.model, rows, baseline) for member in members], axis=0))
 
 
 def sum_columns(opened: OpenModel, values: FloatArray) -> FloatArray:

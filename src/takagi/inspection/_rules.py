@@ -5,23 +5,30 @@ from typing import Any
 from takagi._messages import need_extra
 from takagi._model import open_committee
 from takagi._typing import Table
-from takagi._wording import describe_rules, name_outputs, read_rules
+from takagi._wording import Condition, describe_model, name_outputs, name_part, read_model
 
 
-def export_text(model: Any, X: Table = None) -> str:
+def export_text(model: Any, X: Table = None, *, centered: bool = False) -> str:
     """Write the rules as text, those that govern most of the data first.
 
+    Where a model is a sum of parts, the main rules come first, and what each adjustment says is added to what they say.
     A condition is a word for its place in the data, with its center and width: "rooms is high (about 6.8 +- 0.4)". One
-    that never halves a rule's firing level within the data excludes nothing and is left out. Formulas are rounded so
-    that the rounding costs about a hundredth of the target's spread. Lines have at most 80 columns.
+    that never halves a rule's firing level within the data excludes nothing and is left out. Rules that carry intervals
+    have conditions such as "rooms above 7.2" instead. Formulas are rounded so that the rounding costs about a hundredth
+    of the target's spread. Lines have at most 80 columns. A note at the end says so if the rules make sense only
+    together: more than a third of their conditions are centered outside the data, or formulas of rules that govern more
+    than a tenth of it leave the target's range; `check_rules` measures the same with data.
 
     Parameters
     ----------
-    model : TSKRegressor, TSKCommittee, Pipeline or RuleBase
+    model : TSKRegressor, TSKCommittee, Pipeline, RuleBase or RuleModel
         A fitted model. Scalers of a pipeline are undone, so that the rules are in the table's own units. The rules of a
         committee are written member by member.
     X : array or data frame, optional
         Data for the shares, the words and the rounding; the training data by default.
+    centered : bool, default=False
+        Whether to write formulas around the means of the columns, "24.1 + 5.9 (RM - 6.3)": the constant is then what
+        the rule says of an average row. Terms of a yes or no, of levels, of projections and of bends stay as they are.
 
     Returns
     -------
@@ -41,9 +48,11 @@ def export_text(model: Any, X: Table = None) -> str:
     Rule 2 (34 % of the data)
       IF bmi is high (about 30.3 +- 3.6) and bp is high (about 107 +- 12)
       THEN target = -48 + 4.51 bmi + 1.20 bp
+    >>> print(export_text(model, centered=True).splitlines()[2])
+      THEN target = 131 + 4.2 (bmi - 26) + 0.63 (bp - 95)
     """
     members = open_committee(model).members
-    texts = [describe_rules(opened.rules, opened.profile(X), opened.columns) for opened in members]
+    texts = [describe_model(opened.measure(X), opened.columns, centered) for opened in members]
     if len(members) == 1:
         return texts[0]
     return "\n\n".join(f"Member {i} of {len(members)}\n\n{text}" for i, text in enumerate(texts, 1))
@@ -54,7 +63,7 @@ def rule_table(model: Any, X: Table = None) -> Any:
 
     Parameters
     ----------
-    model : TSKRegressor, TSKCommittee, Pipeline or RuleBase
+    model : TSKRegressor, TSKCommittee, Pipeline, RuleBase or RuleModel
         A fitted model.
     X : array or data frame, optional
         Data for the shares, the words and the rounding; the training data by default.
@@ -62,8 +71,10 @@ def rule_table(model: Any, X: Table = None) -> Any:
     Returns
     -------
     pandas.DataFrame
-        With the columns "rule" (its number), "share", "if" (its conditions) and "then" (its formula); "then NAME" for
-        each of several outputs. The rules of a committee stand member by member, with its number in "member".
+        With the columns "rule" (its number), "share", "if" (its conditions; in brackets, where in the data an interval
+        lies: "rooms above 7.2 (very high)") and "then" (its formula); "then NAME" for each of several outputs. Where
+        the model is a sum, "part" says whether a rule is one of the "Main rules" or of an "Adjustment". The rules of a
+        committee stand member by member, with its number in "member".
 
     Examples
     --------
@@ -77,16 +88,22 @@ def rule_table(model: Any, X: Table = None) -> Any:
     """
     pandas = need_extra("pandas", "report")
     members = open_committee(model).members
-    names = name_outputs(members[0].rules)
+    names = name_outputs(members[0].model)
+    n_parts = max(len(opened.model.parts) for opened in members)
     thens = ["then"] if len(names) == 1 else [f"then {name}" for name in names]
     return pandas.DataFrame(
         {
             **({"member": i} if len(members) > 1 else {}),
+            **({"part": name_part(reading.part, n_parts)} if n_parts > 1 else {}),
             "rule": reading.number,
             "share": reading.share,
-            "if": " and ".join(condition.text for condition in reading.conditions) or "anything",
+            "if": " and ".join(map(_write_condition, reading.conditions)) or "anything",
             **{then: " ".join(terms) for then, terms in zip(thens, reading.formulas, strict=True)},
         }
         for i, opened in enumerate(members, 1)
-        for reading in read_rules(opened.rules, opened.profile(X), opened.columns)
+        for reading in read_model(opened.measure(X).parts, columns=opened.columns)
     )
+
+
+def _write_condition(condition: Condition) -> str:
+    return f"{condition.text} ({condition.place})" if condition.place else condition.text

@@ -17,9 +17,18 @@ from takagi.initializers import INITIALIZERS
 from takagi.optimizers import OPTIMIZERS
 from takagi.persistence._committee import decode_committee, encode_committee
 from takagi.persistence._regressor import decode_regressor, encode_regressor
-from takagi.persistence._rules import build, decode_names, decode_rules, encode_names, encode_rules
+from takagi.persistence._rules import (
+    build,
+    decode_names,
+    decode_parts,
+    decode_rules,
+    encode_names,
+    encode_parts,
+    encode_rules,
+)
 from takagi.persistence._schema import ModelFileError, Node
 from takagi.rulebase import RuleBase
+from takagi.rulemodel import RuleModel
 from takagi.tables import Column, TableEncoder
 
 _SCALERS: dict[type, tuple[str, ...]] = {  # with what fitting finds out
@@ -44,14 +53,16 @@ def encode_model(model: Any) -> dict[str, Any]:
     """Return a model as dicts, lists, strings, numbers and None."""
     if type(model) is RuleBase:
         return {"class": "RuleBase", "rules": encode_rules(model)}
+    if type(model) is RuleModel:
+        return {"class": "RuleModel", "parts": encode_parts(model)}
     if type(model) in (TSKRegressor, TSKCommittee):
         return _encode_step(model, "model")
     if type(model) is not Pipeline or type(model.steps[-1][1]) not in (TSKRegressor, TSKCommittee):
         ending = f" that ends in {type(model.steps[-1][1]).__name__}" if type(model) is Pipeline else ""
         hint = " Save its best_estimator_." if hasattr(model, "best_estimator_") else ""
         raise ModelFileError(
-            "A model file holds a TSKRegressor or TSKCommittee, a Pipeline that ends in one, or a RuleBase, got a "
-            f"{type(model).__name__}{ending}.{hint}"
+            "A model file holds a TSKRegressor or TSKCommittee, a Pipeline that ends in one, a RuleBase or a "
+            f"RuleModel, got a {type(model).__name__}{ending}.{hint}"
         )
     return {
         "class": "Pipeline",
@@ -63,9 +74,11 @@ def encode_model(model: Any) -> dict[str, Any]:
 
 def decode_model(node: Node) -> Any:
     """Return a model from what `encode_model` made of it."""
-    kind = node.field("class").text(("RuleBase", *_LAST, "Pipeline"))
+    kind = node.field("class").text(("RuleBase", "RuleModel", *_LAST, "Pipeline"))
     if kind == "RuleBase":
         return decode_rules(node.open(("class", "rules"))["rules"])
+    if kind == "RuleModel":
+        return decode_parts(node.open(("class", "parts"))["parts"])
     if kind in _LAST:
         return _decode_step(node, _LAST)
     parts = node.open(("class", "steps", "transform_input", "verbose"))

@@ -9,7 +9,7 @@ import numpy as np
 from takagi.estimators import Memory, TSKCommittee, TSKRegressor
 from takagi.persistence._regressor import decode_stages, encode_stages
 from takagi.persistence._schema import Node
-from takagi.rulebase import RuleBase
+from takagi.rulemodel import RuleModel
 
 _FIELDS = ("class", "parameters", "estimator", "members", "memory", "stages", "oof_rmse", "oof_prediction")
 _TINY = np.finfo(float).tiny  # the smallest number that can be divided by
@@ -52,10 +52,10 @@ def decode_committee(
     if any(other != first for other in others):
         parts["members"].refuse("members with the same features and outputs")
     _take_over(committee, committee.estimators_[0])
-    committee.memory_ = parts["memory"].maybe(partial(_decode_memory, rules=committee.estimators_[0].rule_base_))
+    committee.memory_ = parts["memory"].maybe(partial(_decode_memory, rules=committee.estimators_[0].model_))
     committee.stages_ = decode_stages(parts["stages"])
     rmse, prediction = parts["oof_rmse"].array(1), parts["oof_prediction"].array(2)
-    n_outputs = committee.estimators_[0].rule_base_.n_outputs
+    n_outputs = committee.estimators_[0].model_.n_outputs
     for name, values in (("oof_rmse", rmse), ("oof_prediction", prediction)):
         if len(values) != n_outputs:
             parts[name].refuse(f"a list for {n_outputs} output(s)")
@@ -76,7 +76,7 @@ def _encode_memory(memory: Memory) -> dict[str, Any]:
     }
 
 
-def _decode_memory(node: Node, rules: RuleBase) -> Memory:
+def _decode_memory(node: Node, rules: RuleModel) -> Memory:
     """Return a memory, every part of which has the right shape."""
     parts = node.open(("rows", "weight", "errors", "widths", "damping"))
     n_features, n_rows, n_outputs = rules.n_features, parts["rows"].array(2).shape[1], rules.n_outputs
@@ -94,7 +94,7 @@ def _decode_memory(node: Node, rules: RuleBase) -> Memory:
 def _describe(member: TSKRegressor) -> tuple[Any, ...]:
     """Return what all members have in common."""
     names = tuple(getattr(member, "feature_names_in_", ()))
-    return member.n_features_in_, names, member.rule_base_.n_outputs, member.is_single_target_
+    return member.n_features_in_, names, member.model_.n_outputs, member.is_single_target_
 
 
 def _take_over(committee: TSKCommittee, member: TSKRegressor) -> None:

@@ -7,10 +7,9 @@ import numpy as np
 from takagi._validation import TrainingData
 from takagi.estimators import TSKRegressor
 from takagi.fitting import RECIPES, Fitted, Stage
-from takagi.persistence._rules import build, decode_names, decode_rules, encode_names, encode_numbers, encode_rules
+from takagi.persistence._rules import build, decode_names, decode_parts, encode_names, encode_numbers, encode_parts
 from takagi.persistence._schema import Node
 from takagi.persistence._stream import decode_stream, encode_stream
-from takagi.rulebase import RuleBase
 from takagi.training import TrainConfig
 
 _FIELDS = (
@@ -18,16 +17,16 @@ _FIELDS = (
     "stopped", "history", "stages",
 )  # fmt: skip
 _USED = ("keep_prob", "batch_size", "l2", "smoothness")
-_STOPPED = ("max_iter", "no_change", "callback", "interrupted", "diverged", "ridge", "stream")
+_STOPPED = ("max_iter", "no_change", "callback", "interrupted", "diverged", "ridge", "stream", "limits")
 
 
 def encode_regressor(model: TSKRegressor) -> dict[str, Any]:
-    """Return what is known after a fit; a model is a sum of parts, which are rule bases, as yet always one."""
+    """Return what is known after a fit; a model is a sum of parts, which are rule bases."""
     used = {name: getattr(model, f"{name}_") for name in _USED}
     return {
         "feature_names": encode_names(model),
         "is_single_target": bool(model.is_single_target_),
-        "parts": [encode_rules(model.rule_base_)],
+        "parts": encode_parts(model.model_),
         "recipe": model.recipe_,
         "used": {name: int(value) if name == "batch_size" else float(value) for name, value in used.items()},
         "best_iter": int(model.best_iter_),
@@ -42,9 +41,9 @@ def encode_regressor(model: TSKRegressor) -> dict[str, Any]:
 def decode_regressor(parameters: dict[str, Any], node: Node) -> TSKRegressor:
     """Return a regressor from what `encode_regressor` made of it."""
     parts = node.open(_FIELDS, optional=("stream",))
-    rules = _decode_parts(parts["parts"])
+    rules = decode_parts(parts["parts"])
     fitted = Fitted(
-        rules=rules,
+        model=rules,
         recipe=parts["recipe"].text(RECIPES),
         config=_decode_used(parts["used"]),
         n_iter=parts["n_iter"].integer(least=0),
@@ -61,13 +60,6 @@ def decode_regressor(parameters: dict[str, Any], node: Node) -> TSKRegressor:
     data = TrainingData(*none, names, None, is_single)
     stream = decode_stream(parts["stream"], rules, fitted) if "stream" in parts else None
     return TSKRegressor.from_fitted(fitted, data, parameters, stream)
-
-
-def _decode_parts(node: Node) -> RuleBase:
-    parts = [decode_rules(part) for part in node]
-    if len(parts) != 1:
-        node.refuse("a list of one rule base")
-    return parts[0]
 
 
 def _decode_used(node: Node) -> TrainConfig:

@@ -5,9 +5,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from takagi._typing import FloatArray
+from takagi.bend import KINDS, Bend
 from takagi.persistence._schema import ModelFileError, Node
 from takagi.profile import Profile
 from takagi.rulebase import LINKS, RuleBase
+from takagi.rulemodel import RuleModel
 
 _T = TypeVar("_T")
 
@@ -16,6 +19,8 @@ _RULES = (
     "centers", "widths", "consequents", "antecedent_projection", "consequent_projection", "tied_projection", "sets",
     "feature_names", "output_names", "link", "profile",
 )  # fmt: skip
+_OPTIONAL = ("bends", "intervals")  # left out where there are none
+_BEND = ("feature", "kind", "knot", "floor")
 _PROFILE = ("n_rows", "share", "mean", "quantiles", "output_quantiles")
 
 
@@ -27,12 +32,16 @@ def encode_rules(rules: RuleBase) -> dict[str, Any]:
     if rules.profile is not None:
         profile = {name: getattr(rules.profile, name) for name in _PROFILE}
         encoded["profile"] = {name: np.asarray(value).tolist() for name, value in profile.items()}
+    if rules.bends:
+        encoded["bends"] = [{name: getattr(bend, name) for name in _BEND} for bend in rules.bends]
+    if rules.intervals is not None:
+        encoded["intervals"] = encode_numbers(rules.intervals)
     return encoded
 
 
 def decode_rules(node: Node) -> RuleBase:
     """Return rules from what `encode_rules` made of them."""
-    parts = node.open(_RULES)
+    parts = node.open(_RULES, optional=_OPTIONAL)
     return build(
         node,
         lambda: RuleBase(
@@ -47,8 +56,35 @@ def decode_rules(node: Node) -> RuleBase:
             output_names=parts["output_names"].maybe(Node.texts),
             profile=parts["profile"].maybe(_decode_profile),
             link=parts["link"].text(LINKS),
+            bends=tuple(map(_decode_bend, parts["bends"])) if "bends" in parts else (),
+            intervals=_decode_intervals(parts["intervals"]) if "intervals" in parts else None,
         ),
     )
+
+
+def encode_parts(model: RuleModel) -> list[dict[str, Any]]:
+    """Return the parts of a model as plain values."""
+    return [encode_rules(part) for part in model.parts]
+
+
+def decode_parts(node: Node) -> RuleModel:
+    """Return a model from what `encode_parts` made of it."""
+    return build(node, lambda: RuleModel(tuple(decode_rules(part) for part in node)))
+
+
+def _decode_bend(node: Node) -> Bend:
+    parts = node.open(_BEND)
+    feature, kind = parts["feature"].integer(least=0), parts["kind"].text(KINDS)
+    knot, floor = parts["knot"].number(), parts["floor"].number()
+    return build(node, lambda: Bend(feature, kind, knot, floor))
+
+
+def _decode_intervals(node: Node) -> FloatArray:
+    """Return limits, of which null is that there is none: minus infinity below, infinity above."""
+    limits = node.array(3, null=np.nan)
+    if limits.shape[2] != 2:
+        node.refuse("a lower and an upper limit for each rule and feature")
+    return np.where(np.isnan(limits), [-np.inf, np.inf], limits)
 
 
 def _decode_sets(node: Node) -> np.ndarray:

@@ -11,6 +11,7 @@ from takagi.kernels import PARAMETERS, flatten, split
 from takagi.persistence._rules import build, decode_rules, encode_numbers, encode_rules
 from takagi.persistence._schema import Node
 from takagi.rulebase import RuleBase, pack, unpack
+from takagi.rulemodel import RuleModel
 from takagi.streaming import Learner, Moments, Seen, Stream
 
 _VECTORS = ("theta", "mean", "spread", "average", "best")
@@ -32,8 +33,11 @@ def encode_stream(stream: Stream) -> dict[str, Any]:
     }
 
 
-def decode_stream(node: Node, rules: RuleBase, fitted: Fitted) -> Stream:
+def decode_stream(node: Node, model: RuleModel, fitted: Fitted) -> Stream:
     """Return a stream that has made some rules, or is to go on from them."""
+    rules = model.first
+    if len(model.parts) > 1 or rules.bends:
+        node.refuse("absent, since rules with bends or in several parts are not trained by a stream")
     parts = node.open(("rng", "seen", "learner"))
     learner = parts["learner"].maybe(lambda learner: _decode_learner(learner, rules, fitted.history))
     return Stream(
@@ -129,6 +133,8 @@ def _decode_learner(node: Node, rules: RuleBase, history: dict[str, FloatArray])
     start = decode_rules(parts["start"])
     if (start.n_features, start.n_outputs) != (rules.n_features, rules.n_outputs):
         parts["start"].refuse(f"rules of {rules.n_features} features and {rules.n_outputs} outputs")
+    if start.bends:
+        parts["start"].refuse("rules without bends")
     is_constant = np.array([item.flag() for item in parts["is_constant"]])
     if len(is_constant) != rules.n_features:
         parts["is_constant"].refuse(f"a list of {rules.n_features} truth values")

@@ -9,7 +9,7 @@ from takagi._scoring import make_ridge, score_predictions
 from takagi._typing import FloatArray
 from takagi._wording import name_outputs
 from takagi.profile import spread_rows
-from takagi.rulebase import RuleBase
+from takagi.rulemodel import RuleModel
 
 _N_FOLDS = 5
 _MOST_RIDGE_ROWS = 20_000
@@ -18,7 +18,7 @@ _MOST_ITERATIONS = 300
 
 
 def score_outputs(
-    rules: RuleBase, rows: FloatArray, target: FloatArray, prediction: FloatArray, random_state: Any
+    rules: RuleModel, rows: FloatArray, target: FloatArray, prediction: FloatArray, random_state: Any
 ) -> list[dict[str, Any]]:
     """Return RMSE and R2 of the rules, of ridge regression and of the mean, for each output."""
     ridge_target, ridge = _predict_ridge(rows, target, random_state)

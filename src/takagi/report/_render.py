@@ -11,6 +11,7 @@ import numpy as np
 
 from takagi._messages import need_extra
 from takagi._text import format_number, format_share, format_to_step, shorten, step_below
+from takagi.kernels import PARAMETERS
 
 MOST_BYTES = 2_000_000
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -30,8 +31,8 @@ _SECTIONS = {
     "data-brief": "Data",
 }
 _FOR_SCRIPT = (
-    "outputs", "data", "scores", "order", "importance", "residuals", "history", "simplification", "model", "rows",
-    "sets",
+    "outputs", "parts", "data", "scores", "order", "importance", "residuals", "history", "simplification", "model",
+    "rows", "sets",
 )  # fmt: skip
 
 
@@ -66,15 +67,22 @@ def _keep_one_row(content: dict[str, Any]) -> dict[str, Any]:
 def _leave_model_out(content: dict[str, Any]) -> dict[str, Any]:
     """Leave out the model and with it the what-if panel; the sets of the most important columns stay."""
     model, columns = content["model"], content["data"]["columns"]
-    n_features = len(model["origin"])
-    centers = np.array(model["rules"]["centers"])[:, -n_features:] + model["origin"]
-    widths = [row[-n_features:] for row in model["rules"]["widths"]]
+    pairs = [pair for part in model["parts"] for pair in _list_sets(part, len(model["mean"]))]
     bounds = np.cumsum([0, *(len(column["mean"]) for column in columns)]).tolist()
     sets = {}
     for c in content["order"][: content["rules"]["n_columns"]]:
         here = slice(bounds[c], bounds[c + 1])
-        sets[c] = [{"centers": a[here].tolist(), "widths": s[here]} for a, s in zip(centers, widths, strict=True)]
+        sets[c] = [{"centers": a[here].tolist(), "widths": s[here]} for a, s in pairs]
     return {**content, "model": None, "rows": None, "sets": sets}
+
+
+def _list_sets(part: dict[str, Any], n_features: int) -> list[tuple[np.ndarray, list[float]]]:
+    """Return the centers and widths that each rule of a part has on the features."""
+    origin = np.array(part["origin"])
+    n_projected = len(part["centers"][0]) - len(origin)
+    here = slice(n_projected, n_projected + n_features)
+    pairs = zip(part["centers"], part["widths"], strict=True)
+    return [(np.array(centers[here]) + origin[:n_features], widths[here]) for centers, widths in pairs]
 
 
 def _keep_few_columns(content: dict[str, Any]) -> dict[str, Any]:
@@ -168,13 +176,14 @@ def _write_json(values: dict[str, Any]) -> str:
 
 def _pack_rules(model: dict[str, Any]) -> dict[str, Any]:
     """Write the arrays of large rules as base64 of their numbers, which takes half of the bytes."""
-    rules = model["rules"]
-    arrays = {name: np.array(values, dtype=float) for name, values in rules.items() if isinstance(values, list)}
-    if sum(array.size for array in arrays.values()) <= _MOST_NUMBERS:
+    parts = [{name: part[name] for name in PARAMETERS if part[name] is not None} for part in model["parts"]]
+    arrays = [{name: np.array(values, dtype=float) for name, values in part.items()} for part in parts]
+    if sum(array.size for part in arrays for array in part.values()) <= _MOST_NUMBERS:
         return model
-    arrays["widths"][np.isnan(arrays["widths"])] = np.inf
-    packed = {name: {"shape": array.shape, "base64": _to_base64(array)} for name, array in arrays.items()}
-    return {**model, "rules": {**rules, **packed}}
+    for part in arrays:
+        part["widths"][np.isnan(part["widths"])] = np.inf
+    packed = [{name: {"shape": a.shape, "base64": _to_base64(a)} for name, a in part.items()} for part in arrays]
+    return {**model, "parts": [{**part, **small} for part, small in zip(model["parts"], packed, strict=True)]}
 
 
 def _to_base64(array: np.ndarray) -> str:

@@ -22,7 +22,7 @@ class ModelReport:
 
     Parameters
     ----------
-    model : TSKRegressor, Pipeline or RuleBase
+    model : TSKRegressor, Pipeline, RuleBase or RuleModel
         A fitted model.
     X : array or data frame of shape (n_rows, n_columns)
         Data to score and describe the model with, best rows that it was not trained on.

@@ -18,7 +18,10 @@ _FIGURES = ("n_words", "n_rules", "n_conditions", "val_loss")
 
 def summarize_simplification(model: Any, opened: OpenModel, X: Table, y: Table) -> dict[str, Any]:
     """Return the trade-off between words and error, or the reason why there is none."""
-    if opened.rules.n_rules * opened.rules.n_features > _MOST_SETS:
+    n_parts = len(opened.model.parts)
+    if n_parts > 1:
+        return {"reason": f"The model is a sum of {n_parts} rule bases, and only one by itself can be made smaller."}
+    if opened.model.n_rules * opened.model.n_features > _MOST_SETS:
         return {"reason": "It would take long for a model of this size; call takagi.inspection.simplify by itself."}
     index = spread_rows(len(y), _MOST_ROWS)
     try:

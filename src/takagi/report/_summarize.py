@@ -1,6 +1,6 @@
 """A model and data summarized as plain values: all that the page shows."""
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -9,14 +9,15 @@ import numpy as np
 from takagi._model import OpenModel, open_model
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import check_targets
-from takagi._wording import describe_projections, name_outputs, read_rules
-from takagi.export import rules_to_dict
+from takagi._wording import Condition, describe_projections, name_features, name_outputs, name_part, read_model
 from takagi.inspection import feature_importance, rule_importance
+from takagi.kernels import PARAMETERS
 from takagi.profile import spread_rows
 from takagi.report._fit import find_residuals, score_outputs, summarize_history
 from takagi.report._simplification import summarize_simplification
 from takagi.report._table import describe_columns, pick_rows, take_rows
 from takagi.rulebase import RuleBase, choose_origin
+from takagi.rulemodel import RuleModel
 
 _MOST_ROWS = 2_000  # that rules are left out for, and columns are shuffled in
 _LEAST_ROWS = 50
@@ -40,11 +41,11 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
     """Return what a report shows of a model, as a dict of plain values."""
     opened = open_model(model)
     rows = opened.encode(X)
-    target = check_targets(y, len(rows), opened.rules.n_outputs)
+    target = check_targets(y, len(rows), opened.model.n_outputs)
     start = _check_options(options, len(rows))
-    if opened.rules.profile is None:
-        opened = replace(opened, rules=replace(opened.rules, profile=opened.profile(X)))
-    rules = opened.rules
+    if any(part.profile is None for part in opened.model.parts):
+        opened = replace(opened, model=opened.measure(X))
+    rules = opened.model
     prediction = rules.predict_raw(rows)
     importance = [_rank_features(model, opened, X, y, k, options) for k in range(rules.n_outputs)]
     order = _order_columns(importance, target)
@@ -53,6 +54,7 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
             "title": options.title or f"Model report: {', '.join(name_outputs(rules))}",
             "outputs": name_outputs(rules),
             "n_rules": rules.n_rules,
+            "parts": [name_part(k, len(rules.parts)) for k in range(len(rules.parts))],
             "data": {
                 "n_rows": len(rows),
                 "n_columns": len(opened.columns),
@@ -61,7 +63,7 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
             "scores": score_outputs(rules, rows, target, prediction, options.random_state),
             "order": order,
             "rules": _list_rules(model, opened, X, y, order),
-            "projections": describe_projections(rules),
+            "projections": [line for part in rules.parts for line in describe_projections(part)],
             "importance": importance,
             "residuals": find_residuals(target, prediction),
             "history": summarize_history(opened.regressor),
@@ -98,7 +100,7 @@ def _rank_features(
     Where even few rows would take long, columns are not shuffled.
     """
     n_rows, n_columns = len(y), len(opened.columns)
-    work = opened.rules.n_rules * opened.rules.n_features * n_columns
+    work = opened.model.n_rules * opened.model.n_features * n_columns
     n_repeats = 5 if 5 * work * min(n_rows, _MOST_ROWS) <= _MOST_WORK else 1
     index = spread_rows(n_rows, int(np.clip(_MOST_WORK / (n_repeats * work), _LEAST_ROWS, _MOST_ROWS)))
     is_long = _LEAST_ROWS * work > 5 * _MOST_WORK
@@ -126,72 +128,81 @@ def _order_columns(importance: list[dict[str, list[float]]], target: FloatArray)
 
 
 def _list_rules(model: Any, opened: OpenModel, X: Table, y: Table, order: IntArray) -> dict[str, Any]:
-    """Return the rules in words, the most important first, each with its share and the loss without it."""
+    """Return the rules in words, part by part and the most important first, with shares and the losses without them."""
     index = spread_rows(len(y), _MOST_ROWS)
     table = rule_importance(model, take_rows(X, index), take_rows(y, index)).set_index("rule")
-    shown = order[: int(np.clip(_MOST_CELLS // opened.rules.n_rules, 8, _MOST_COLUMNS))]
-    arranged = _arrange_columns(opened, shown)
+    shown = order[: int(np.clip(_MOST_CELLS // opened.model.n_rules, 8, _MOST_COLUMNS))]
+    kept = np.concatenate([opened.inputs_of(int(c)) for c in shown]).astype(np.intp)
+    parts = [_keep_features(part, kept) for part in opened.model.parts]
     return {
         "n_columns": len(shown),
         "list": [
             {
                 "number": reading.number,
+                "part": reading.part,
                 "share": reading.share,
                 "loss": table["loss"][reading.number],
-                "conditions": [
-                    {"column": c.column, "word": c.word, "detail": _find_detail(c.column, c.word, c.text)}
-                    for c in reading.conditions
-                ],
+                "conditions": [_split_condition(condition) for condition in reading.conditions],
                 "formulas": reading.formulas,
             }
-            for reading in read_rules(arranged.rules, arranged.rules.profile, arranged.columns)
+            for reading in read_model(parts, columns=[opened.columns[c] for c in shown])
         ],
     }
 
 
-def _arrange_columns(opened: OpenModel, shown: IntArray) -> OpenModel:
-    """Return the rules on some columns only, in the given order."""
-    rules, profile = opened.rules, opened.rules.profile
+def _keep_features(rules: RuleBase, kept: IntArray) -> RuleBase:
+    """Return the rules on some features only, in the given order."""
+    profile, n_features, n_bends = rules.profile, rules.n_features, len(rules.bends)
     assert profile is not None
-    kept = np.concatenate([opened.inputs_of(int(c)) for c in shown]).astype(np.intp)
-    n_a, n_c = rules.n_projected, rules.consequents.shape[2] - 1 - rules.n_features
+    n_a, n_c = rules.n_projected, rules.consequents.shape[2] - 1 - n_features - n_bends
     conditions = np.r_[np.arange(n_a), n_a + kept]
-    weights = np.r_[np.arange(1 + n_c), 1 + n_c + kept]
-    names = None if rules.feature_names is None else tuple(rules.feature_names[m] for m in kept)
-    arranged = RuleBase(
+    place = {int(m): new for new, m in enumerate(kept)}
+    bends = [(k, bend) for k, bend in enumerate(rules.bends) if bend.feature in place]
+    terms = [*range(1 + n_c), *(1 + n_c + kept), *(1 + n_c + n_features + k for k, _ in bends)]
+    return replace(
+        rules,
         centers=rules.centers[:, conditions],
         widths=rules.widths[:, conditions],
-        consequents=rules.consequents[:, :, weights],
-        antecedent_projection=_keep_features(rules.antecedent_projection, kept),
-        consequent_projection=_keep_features(rules.consequent_projection, kept),
-        tied_projection=rules.tied_projection,
+        consequents=rules.consequents[:, :, terms],
+        antecedent_projection=_keep_rows(rules.antecedent_projection, kept),
+        consequent_projection=_keep_rows(rules.consequent_projection, kept),
         sets=None if rules.sets is None else rules.sets[:, conditions],
-        feature_names=names or tuple(f"x{m}" for m in kept),
-        output_names=rules.output_names,
+        feature_names=tuple(name_features(rules)[m] for m in kept),
         profile=replace(profile, mean=profile.mean[kept], quantiles=profile.quantiles[:, kept]),
+        bends=tuple(replace(bend, feature=place[bend.feature]) for _, bend in bends),
+        intervals=None if rules.intervals is None else rules.intervals[:, kept],
     )
-    return replace(opened, rules=arranged, columns=tuple(opened.columns[c] for c in shown))
 
 
-def _keep_features(projection: FloatArray | None, kept: IntArray) -> FloatArray | None:
+def _keep_rows(projection: FloatArray | None, kept: IntArray) -> FloatArray | None:
     return None if projection is None else projection[np.r_[0, 1 + kept]]
 
 
-def _find_detail(column: str, word: str, text: str) -> str:
-    """Return what a condition's text says beside its word: the center and the width."""
-    rest = text.removeprefix(f"{column} is ").removeprefix(word).strip()
-    return rest.strip("()").removeprefix("about ").replace("+-", "±")
+def _split_condition(condition: Condition) -> dict[str, str]:
+    """Return the column of a condition, its verb, its word, and what its text says beside them: center and width."""
+    rest = condition.text.removeprefix(condition.column).strip()
+    verb = "is" if rest.startswith("is ") else ""
+    detail = rest.removeprefix(verb).strip().removeprefix(condition.word).strip()
+    detail = detail.strip("()").removeprefix("about ").replace("+-", "±")
+    return {"column": condition.column, "verb": verb, "word": condition.word, "detail": detail}
 
 
-def _list_model(rules: RuleBase) -> dict[str, Any]:
-    """Return the numbers that the page predicts with; the schema of the arrays is that of the export as JSON.
+def _list_model(model: RuleModel) -> dict[str, Any]:
+    """Return the numbers that the page predicts with."""
+    assert model.profile is not None
+    return {"mean": model.profile.mean, "parts": [_list_part(part) for part in model.parts]}
+
+
+def _list_part(part: RuleBase) -> dict[str, Any]:
+    """Return the numbers of a part, whose bends are features behind the others.
 
     They are for inputs less the origin, which is 0 unless the data are so far away from 0 that digits would be lost.
     """
-    origin = choose_origin(rules.centers[:, -rules.n_features :], rules.widths[:, -rules.n_features :])
-    content = rules_to_dict(rules.rescale(-origin, np.ones_like(origin), np.zeros(1), np.ones(1)))
-    profile = content["profile"]
-    return {"origin": origin, "rules": content["rules"], "mean": profile["mean"], "share": profile["share"]}
+    rules = part.expand()
+    origin = choose_origin(rules.centers[:, rules.n_projected :], rules.widths[:, rules.n_projected :])
+    moved = rules.rescale(-origin, np.ones_like(origin), np.zeros(1), np.ones(1))
+    bends = [asdict(bend) for bend in part.bends]
+    return {"origin": origin, "bends": bends, **{name: getattr(moved, name) for name in PARAMETERS}}
 
 
 # -- plain values ------------------------------------------------------------------------------------------------------

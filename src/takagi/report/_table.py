@@ -16,7 +16,7 @@ _MOST_CELLS = 10_000  # that the rows in the page may have
 def describe_columns(opened: OpenModel, X: Table, rows: FloatArray) -> list[dict[str, Any]]:
     """Return the description of each column of the user's table."""
     missing = _find_missing(opened, X, len(rows))
-    profile = opened.rules.profile
+    profile = opened.model.profile
     assert profile is not None
     described = []
     for c, column in enumerate(opened.columns):

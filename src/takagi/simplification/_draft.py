@@ -182,7 +182,10 @@ class Standardizer:
         )
 
     def make_rules(self, draft: Draft) -> RuleBase:
-        """Return a draft as rules; where there is no condition, the center is the input's mean."""
+        """Return a draft as rules; where there is no condition, the center is the input's mean.
+
+        Limits of the conditions are left out, since sets have moved.
+        """
         consequents = draft.consequents * self.target_scale[:, None]
         consequents[:, :, 1:] /= self.term_scale
         consequents[:, :, 0] += self.target_mean - consequents[:, :, 1:] @ self.term_mean
@@ -193,6 +196,7 @@ class Standardizer:
             consequents=consequents,
             sets=_label_sets(draft),
             profile=None,
+            intervals=None,
         )
 
 

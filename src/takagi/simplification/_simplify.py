@@ -17,6 +17,7 @@ from takagi._wording import name_features
 from takagi.fitting import Rows
 from takagi.profile import measure_profile, sort_rules
 from takagi.rulebase import RuleBase
+from takagi.rulemodel import RuleModel
 from takagi.simplification._tradeoff import Point, trace_tradeoff
 
 _DEFAULT_LOSS = 0.02
@@ -50,8 +51,8 @@ def simplify(
 
     Parameters
     ----------
-    model : TSKRegressor, Pipeline or RuleBase
-        A fitted model.
+    model : TSKRegressor, Pipeline, RuleBase or RuleModel
+        A fitted model of one part.
     X : array or data frame of shape (n_rows, n_columns)
         Data, best those of training; at most 2,000 rows of them re-estimate.
     y : array of shape (n_rows,) or (n_rows, n_outputs)
@@ -87,7 +88,8 @@ def simplify(
     """
     _check_limits(max_loss, max_rules, max_conditions)
     model = getattr(model, "best_estimator_", model)
-    opened = open_model(model)
+    opened_rules = open_model(model).rules
+    model = opened_rules if isinstance(model, RuleModel) else model
     rng = np.random.default_rng(check_random_state(random_state).randint(2**32, size=4, dtype=np.uint64))
     rows = _read_rows(model, X, y, "")
     training, validation = _split(rows, model, X_val, y_val, rng)
@@ -95,7 +97,7 @@ def simplify(
         _find_rules(model),
         training,
         validation,
-        names=_name_inputs(opened.rules),
+        names=_name_inputs(opened_rules),
         rng=rng,
         tell=_show if verbose else lambda point: None,
     )
@@ -315,7 +317,7 @@ def _replace_rules(model: Any, rules: RuleBase) -> Any:
     if isinstance(model, RuleBase):
         return rules
     copied = deepcopy(model)
-    open_model(copied).regressor.rule_base_ = rules
+    open_model(copied).regressor.model_ = RuleModel((rules,))
     return copied
 
 

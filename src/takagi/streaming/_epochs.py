@@ -19,6 +19,7 @@ from takagi.fitting import (
     run_pilots,
 )
 from takagi.rulebase import RuleBase
+from takagi.rulemodel import RuleModel
 from takagi.streaming._stream import Horizon, Stream
 from takagi.tables import DatasetError
 from takagi.training import Progress
@@ -115,10 +116,10 @@ class _Epochs:
     def read(self, stopped: str) -> Fitted:
         """Return the best rules so far; the profile counts a row of later passes once."""
         fitted = self.stream.read(self.plan.recipe, stopped)
-        profile = fitted.rules.profile
+        profile = fitted.model.profile
         assert profile is not None
-        rules = replace(fitted.rules, profile=replace(profile, n_rows=min(self.passes.n_rows, profile.n_rows)))
-        return replace(fitted, rules=rules, stages=tuple(self.watch.stages))
+        rules = replace(fitted.model.first, profile=replace(profile, n_rows=min(self.passes.n_rows, profile.n_rows)))
+        return replace(fitted, model=RuleModel((rules,)), stages=tuple(self.watch.stages))
 
     @property
     def _progress(self) -> tuple[int, int]:

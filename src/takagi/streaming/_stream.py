@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from takagi._messages import warn_user
 from takagi.fitting import Fitted, Plan, Rows, Stage, Watch, forget_data, initialize
 from takagi.rulebase import RuleBase
+from takagi.rulemodel import RuleModel
 from takagi.streaming._learner import Learner
 from takagi.streaming._seen import Seen, hash_rows
 from takagi.training import Run, TrainConfig, announce_compilation, draw_keep
@@ -96,7 +97,7 @@ class Stream:
         assert self.config is not None
         names = ("iteration", "train_loss", "val_loss")
         return Fitted(
-            rules=self.learner.read_rules(self.seen),
+            model=RuleModel((self.learner.read_rules(self.seen),)),
             recipe=recipe,
             config=self.config,
             history=dict(zip(names, self.learner.history.T.copy(), strict=True)),

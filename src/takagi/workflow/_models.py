@@ -56,7 +56,7 @@ class LoadedModel:
     @cached_property
     def targets(self) -> list[str]:
         """Names of what the model predicts."""
-        return list(name_outputs(self.opened.rules))
+        return list(name_outputs(self.opened.model))
 
     def read(self, table: OpenTable) -> Any:
         """Return a whole table as the model takes it."""

@@ -18,9 +18,9 @@ class ModelSettings:
 
     Parameters
     ----------
-    n_rules : int or "auto", default="auto"
-        Number of rules.
-    recipe : {"auto", "accurate", "droprule"}, default="auto"
+    n_rules : int, "auto" or None, default=None
+        Number of rules; None for the default of the recipe.
+    recipe : {"auto", "accurate", "droprule", "short"}, default="auto"
         How the rules are learned.
     keep_prob : float or "auto", default="auto"
         The chance to keep a rule in an iteration.
@@ -32,7 +32,7 @@ class ModelSettings:
         Whether to fit a committee of such models.
     """
 
-    n_rules: int | str = "auto"
+    n_rules: int | str | None = None
     recipe: str = "auto"
     keep_prob: float | str = "auto"
     max_iter: int = 5000
@@ -49,7 +49,7 @@ class ModelSettings:
         """How many rules, in words."""
         if self.committee:
             return "a committee"
-        return "rules" if isinstance(self.n_rules, str) else count(self.n_rules, "rule")
+        return count(self.n_rules, "rule") if isinstance(self.n_rules, int) else "rules"
 
 
 def make_regressor(settings: ModelSettings) -> TSKRegressor | TSKCommittee:

@@ -9,7 +9,7 @@ import numpy as np
 from takagi._model import open_model
 from takagi._text import format_share
 from takagi._typing import FloatArray, IntArray, Table
-from takagi._wording import name_outputs
+from takagi._wording import name_outputs, name_part
 from takagi.inspection._plot._display import Display
 from takagi.inspection._plot._sets import (
     ColumnSets,
@@ -17,10 +17,13 @@ from takagi.inspection._plot._sets import (
     NumberSets,
     collect_sets,
     encode_rows,
+    measure_shares,
     pick_sets,
     rank_sets,
+    sort_parts,
 )
-from takagi.inspection._plot._style import DATA, OTHER, as_plain, color_rule, write_numbers
+from takagi.inspection._plot._style import DATA, OTHER, as_plain, color_rule, measure_spread, write_numbers
+from takagi.rulebase import RuleBase
 
 _CELL = (0.08, 0.92)  # the used part of a cell's width
 _BASE, _HEIGHT = 0.9, 0.72  # of what stands in a cell, from its top and in parts of it
@@ -34,7 +37,8 @@ class RuleGridDisplay(Display):
 
     Use `from_estimator`. The first line has the data; below it stand the rules, those that govern most first. A cell is
     empty where a rule asks nothing of the column, or nothing that excludes any of the data. At the end of its line
-    stands what a rule typically says: the mean of its outputs, weighted by how much it governs each row.
+    stands what a rule typically says: the mean of its outputs, weighted by how much it governs each row. Where a model
+    is a sum, the parts stand one below the other, and what a rule of an adjustment adds is a bar from the same line.
 
     Parameters
     ----------
@@ -43,15 +47,17 @@ class RuleGridDisplay(Display):
     rules : int ndarray of shape (n_shown,)
         Indices of the shown rules, from above.
     share : ndarray of shape (n_rules,)
-        How much of the data each rule governs.
+        How much of the data each rule governs, in its part of the model.
     typical_output : ndarray of shape (n_rules,)
         What each rule typically says; NaN if it governs no row.
     mean_output : float
-        The mean prediction.
+        The mean prediction of the main rules.
     output_name : str
         What is predicted.
     n_columns : int
         Number of columns to show from.
+    part_rules : tuple of int, optional
+        How many rules each part of the model has; by default all are of one part.
 
     Examples
     --------
@@ -73,6 +79,7 @@ class RuleGridDisplay(Display):
     mean_output: float
     output_name: str
     n_columns: int
+    part_rules: tuple[int, ...] | None = None
 
     @classmethod
     def from_estimator(
@@ -89,7 +96,7 @@ class RuleGridDisplay(Display):
 
         Parameters
         ----------
-        estimator : TSKRegressor, Pipeline or RuleBase
+        estimator : TSKRegressor, Pipeline, RuleBase or RuleModel
             A fitted model.
         X : array or data frame of shape (n_rows, n_columns)
             Data to measure shares, typical outputs and histograms with.
@@ -106,21 +113,22 @@ class RuleGridDisplay(Display):
         k = opened.find_output(output)
         rows = encode_rows(opened, X)
         sets = collect_sets(opened, rows)
-        share = opened.rules.firing_share(rows)
-        outputs = opened.rules.rule_outputs(rows)[:, :, k]
-        mean_share = share.mean(axis=0)
+        parts = opened.model.parts
+        shares = measure_shares(opened.model, rows)
+        share, sizes = np.concatenate(shares), tuple(map(len, shares))
         if isinstance(columns, (int, np.integer)):
-            shown = [sets[m] for m in rank_sets(sets, mean_share)[: _at_least_one("columns", columns)]]
+            shown = [sets[m] for m in rank_sets(sets, shares)[: _at_least_one("columns", columns)]]
         else:
             shown = pick_sets(opened, sets, [columns] if isinstance(columns, str) else columns)
         display = cls(
             shown,
-            np.argsort(-mean_share, kind="stable")[: _at_least_one("max_rules", max_rules)],
-            mean_share,
-            _weighted_mean(outputs, share),
-            mean_output=float((share * outputs).sum(axis=1).mean()),
-            output_name=name_outputs(opened.rules)[k],
+            _choose_rules(share, sizes, _at_least_one("max_rules", max_rules)),
+            share,
+            np.concatenate([_find_typical(part, rows, k) for part in parts]),
+            mean_output=float(parts[0].predict_raw(rows)[:, k].mean()),
+            output_name=name_outputs(opened.model)[k],
             n_columns=len(sets),
+            part_rules=sizes,
         )
         return display.plot(ax)
 
@@ -172,24 +180,27 @@ class RuleGridDisplay(Display):
             ax.text(x, len(self.rules) + 1.05, as_plain(level, 12), rotation=90, **below)
 
     def _draw_outputs(self, ax: Any) -> None:
-        """Draw the typical outputs as bars that start from the mean prediction."""
+        """Draw the typical outputs as bars that start from the mean prediction; so do those that are added."""
+        is_added = self._part_of[self.rules] > 0
         shown = self.typical_output[self.rules]
-        known = np.r_[shown[np.isfinite(shown)], self.mean_output]
+        ends = np.where(is_added, self.mean_output + shown, shown)
+        known = np.r_[ends[np.isfinite(ends)], self.mean_output]
         low, high = known.min(), known.max()
         has_spread = high - low > _NEXT_TO_NOTHING * np.abs(known).max()
         scale = 0.55 * _OUTPUT_WIDTH / (high - low) if has_spread else 0.0
         start = len(self.sets) + 0.22 * _OUTPUT_WIDTH
         place = lambda y: start + scale * (y - low)  # noqa: E731
         mean = place(self.mean_output)
-        texts = write_numbers(np.r_[self.mean_output, shown])
+        texts = write_numbers(np.r_[self.mean_output, shown], measure_spread(known))
         ax.text(mean, _BASE - 0.05, f"mean {texts[0]}", ha="center", va="bottom", fontsize="x-small")
         ax.plot([mean, mean], [_BASE, len(self.rules) + 1], color=OTHER, lw=0.8)
-        for line, (r, value, text) in enumerate(zip(self.rules, shown, texts[1:], strict=True), start=1):
+        for line, (r, value, text) in enumerate(zip(self.rules, ends, texts[1:], strict=True), start=1):
             if np.isfinite(value):
                 ax.barh(line + 0.55, place(value) - mean, 0.5, left=mean, color=color_rule(r))
                 is_above = value >= self.mean_output
+                label = f"+{text}" if is_added[line - 1] and is_above else text
                 ax.text(
-                    place(value) + (0.05 if is_above else -0.05), line + 0.55, text, va="center", fontsize="small",
+                    place(value) + (0.05 if is_above else -0.05), line + 0.55, label, va="center", fontsize="small",
                     ha="left" if is_above else "right",
                 )  # fmt: skip
 
@@ -200,13 +211,15 @@ class RuleGridDisplay(Display):
         tilt = {"rotation": 30, "ha": "left", "rotation_mode": "anchor"} if max(map(len, names[:-1])) > 10 else {}
         ax.xaxis.tick_top()
         ax.set_xticks(places, names, **tilt)
-        shares = [f"rule {r + 1}  {format_share(self.share[r]):>5}" for r in self.rules]
+        shares = [f"{head}rule {r + 1}  {format_share(self.share[r]):>5}" for head, r in self._name_lines()]
         ax.set_yticks(np.arange(n_lines) + 0.55, ["data", *shares])
         ax.set(xlim=(0, n_columns + _OUTPUT_WIDTH), ylim=(n_lines, 0))
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
         for line in range(n_lines):
             ax.axhline(line + _BASE, color=OTHER, lw=0.6, alpha=0.5, zorder=0)
+        for last in np.flatnonzero(np.diff(self._part_of[self.rules])):  # of a part
+            ax.axhline(last + 1 + _BASE, color=OTHER, lw=1.8)
         left_out = self._say_left_out()
         if left_out:
             ax.set_title(left_out, loc="left", fontsize="small")
@@ -216,13 +229,34 @@ class RuleGridDisplay(Display):
         if len(self.sets) < self.n_columns:
             parts.append(f"{len(self.sets)} of {self.n_columns} columns")
         if len(self.rules) < len(self.share):
-            govern = format_share(self.share[self.rules].sum())
-            parts.append(f"{len(self.rules)} of {len(self.share)} rules, which govern {govern} of the data")
+            govern = f", which govern {format_share(self.share[self.rules].sum())} of the data"
+            parts.append(f"{len(self.rules)} of {len(self.share)} rules{govern * (len(self._sizes) == 1)}")
         return "; ".join(parts)
 
+    def _name_lines(self) -> list[tuple[str, int]]:
+        """Return the shown rules with what stands above the first one of each part of a sum."""
+        names = [f"{name_part(k, len(self._sizes))}\n" * (len(self._sizes) > 1) for k in self._part_of[self.rules]]
+        return [(name * (name not in names[:i]), r) for i, (name, r) in enumerate(zip(names, self.rules, strict=True))]
 
-def _weighted_mean(outputs: FloatArray, share: FloatArray) -> FloatArray:
-    """Return each rule's mean output, NaN for a rule that governs next to nothing."""
+    @property
+    def _sizes(self) -> tuple[int, ...]:
+        return self.part_rules or (len(self.share),)
+
+    @property
+    def _part_of(self) -> IntArray:
+        return np.repeat(np.arange(len(self._sizes)), self._sizes)
+
+
+def _choose_rules(share: FloatArray, part_rules: tuple[int, ...], most: int) -> IntArray:
+    """Return the rules that govern most, part by part."""
+    chosen = np.argsort(-share, kind="stable")[:most]
+    order = np.concatenate(sort_parts(share, part_rules))
+    return order[np.isin(order, chosen)]
+
+
+def _find_typical(part: RuleBase, rows: FloatArray, k: int) -> FloatArray:
+    """Return the mean output of each rule of a part, NaN for a rule that governs next to nothing."""
+    outputs, share = part.rule_outputs(rows)[:, :, k], part.firing_share(rows)
     total = share.sum(axis=0)
     total[total < _NEXT_TO_NOTHING * len(share)] = np.nan
     return (outputs * share).sum(axis=0) / total

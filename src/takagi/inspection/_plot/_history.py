@@ -84,7 +84,7 @@ class HistoryDisplay(Display):
                 "a training history is needed, and this model was not trained: ridge regression did better than pilot "
                 "fits and is its one rule."
             )
-        names = name_outputs(opened.rules)
+        names = name_outputs(opened.model)
         label = f"RMSE of {names[0]}" if len(names) == 1 else "RMSE"
         if len(names) > 1 and model.standardize is True:
             label = "RMSE in standard deviations"

@@ -9,6 +9,7 @@ import numpy as np
 from takagi._model import open_model
 from takagi._text import format_share
 from takagi._typing import FloatArray, Table
+from takagi._wording import name_part
 from takagi.inspection._plot._display import Display
 from takagi.inspection._plot._sets import (
     ColumnSets,
@@ -16,8 +17,10 @@ from takagi.inspection._plot._sets import (
     NumberSets,
     collect_sets,
     encode_rows,
+    measure_shares,
     pick_sets,
     rank_sets,
+    sort_parts,
 )
 from takagi.inspection._plot._style import (
     DATA,
@@ -40,14 +43,17 @@ class MembershipDisplay(Display):
 
     Use `from_estimator`. Each rule is a color; its curve is the membership in the feature's own units, 1 at the center.
     A category has a bar for each rule and level, over the frequencies of the levels. Rules beyond the first seven are
-    gray. A rule without a condition on a feature has no curve there, and a note names it.
+    gray. A rule without a condition on a feature has no curve there, and a note names it. Dotted lines are the limits
+    between which the words of a rule's condition hold, where the rules have such limits.
 
     Parameters
     ----------
     sets : sequence of NumberSets or LevelSets
         The shown features: name, data and the rules' sets.
     share : ndarray of shape (n_rules,)
-        How much of the data each rule governs.
+        How much of the data each rule governs, in its part of the model.
+    part_rules : tuple of int, optional
+        How many rules each part of the model has; by default all are of one part.
 
     Examples
     --------
@@ -63,6 +69,7 @@ class MembershipDisplay(Display):
 
     sets: Sequence[ColumnSets]
     share: FloatArray
+    part_rules: tuple[int, ...] | None = None
 
     @property
     def names(self) -> list[str]:
@@ -77,7 +84,7 @@ class MembershipDisplay(Display):
 
         Parameters
         ----------
-        estimator : TSKRegressor, Pipeline or RuleBase
+        estimator : TSKRegressor, Pipeline, RuleBase or RuleModel
             A fitted model.
         X : array or data frame of shape (n_rows, n_features)
             Data for the histograms.
@@ -90,12 +97,12 @@ class MembershipDisplay(Display):
         opened = open_model(estimator)
         rows = encode_rows(opened, X)
         sets = collect_sets(opened, rows)
-        share = opened.rules.firing_share(rows).mean(axis=0)
+        shares = measure_shares(opened.model, rows)
         if features is None:
-            shown = [sets[k] for k in sorted(rank_sets(sets, share)[:3])]
+            shown = [sets[k] for k in sorted(rank_sets(sets, shares)[:3])]
         else:
             shown = pick_sets(opened, sets, [features] if isinstance(features, (str, int)) else features)
-        return cls(shown, share).plot(ax)
+        return cls(shown, np.concatenate(shares), tuple(map(len, shares))).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         if not self.sets:
@@ -118,12 +125,17 @@ class MembershipDisplay(Display):
     def _make_legend(self) -> list[Any]:
         from matplotlib.lines import Line2D
 
-        colored = [r for r in np.argsort(-self.share, kind="stable") if r < len(RULE_COLORS)]
-        labels = [(color_rule(r), f"rule {r + 1} ({format_share(self.share[r])})") for r in colored]
-        n_others = len(self.share) - len(colored)
-        if n_others:
-            rest = format_share(self.share[len(RULE_COLORS) :].sum())
-            labels.append((OTHER, f"{n_others} other rule{'s' * (n_others > 1)} ({rest})"))
+        parts = sort_parts(self.share, self.part_rules or (len(self.share),))
+        labels: list[tuple[str, str]] = []
+        for k, rules in enumerate(parts):
+            if len(parts) > 1:
+                labels.append(("none", name_part(k, len(parts))))
+            colored = [r for r in rules if r < len(RULE_COLORS)]
+            labels += [(color_rule(r), f"rule {r + 1} ({format_share(self.share[r])})") for r in colored]
+            others = [r for r in rules if r >= len(RULE_COLORS)]
+            if others:
+                rest = format_share(self.share[others].sum())
+                labels.append((OTHER, f"{len(others)} other rule{'s' * (len(others) > 1)} ({rest})"))
         return [Line2D([], [], color=color, lw=2, label=label) for color, label in labels]
 
 
@@ -136,6 +148,8 @@ def _draw_curves(ax: Any, sets: NumberSets) -> None:
     for r in np.flatnonzero(has_condition)[::-1]:  # the first rules on top
         is_colored = r < len(RULE_COLORS)
         ax.plot(grid, curves[r], lw=2 if is_colored else 1, color=color_rule(r), label=f"rule {r + 1}")
+        for limit in sets.limits[r][np.isfinite(sets.limits[r])]:
+            ax.axvline(limit, color=color_rule(r), lw=1, ls=":")
     thin_ticks(ax)
     _note_free_rules(ax, has_condition)
 

@@ -88,7 +88,7 @@ class ResponseDisplay(Display):
 
         Parameters
         ----------
-        estimator : TSKRegressor, TSKCommittee, Pipeline or RuleBase
+        estimator : TSKRegressor, TSKCommittee, Pipeline, RuleBase or RuleModel
             A fitted model.
         X : array or data frame of shape (n_rows, n_columns)
             Data: they give the range of the columns and the support.
@@ -116,7 +116,7 @@ class ResponseDisplay(Display):
             sweeps,
             predict_sweep(committee, start, sweeps, k),
             measure_distance(sweeps),
-            output_name=name_outputs(opened.rules)[k],
+            output_name=name_outputs(opened.model)[k],
             others=others if len(opened.columns) > len(sweeps) else "",
             kind=kind,
         )

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from takagi._model import OpenModel
 from takagi._typing import BoolArray, FloatArray, Table
 from takagi._wording import category_memberships, excludes_nothing
 from takagi.profile import Profile, measure_profile
-from takagi.rulebase import RuleBase
+from takagi.rulemodel import RuleModel
 from takagi.tables import Column
 
 _MAX_POINTS = 500
@@ -27,6 +28,7 @@ class NumberSets:
     centers: FloatArray  # (n_rules,)
     widths: FloatArray  # (n_rules,): infinity is no condition
     asks: BoolArray  # (n_rules,): whether a rule's set excludes any of the data
+    limits: FloatArray  # (n_rules, 2): between which values the words of a condition hold, infinite where not known
 
     def memberships(self, points: FloatArray) -> FloatArray:
         """Return memberships of shape (n_rules, n_points)."""
@@ -37,10 +39,10 @@ class NumberSets:
         counts, edges = np.histogram(self.values, bins=n_bins, range=self.span)
         return counts / max(counts.max(), 1), edges
 
-    def separation(self, share: FloatArray) -> float:
-        """Return how well the column separates the rules: the variance of log memberships among rules."""
+    def separation(self, shares: Sequence[FloatArray]) -> float:
+        """Return how well the column separates the rules: the variance of log memberships among rules of a part."""
         points = self.values[:: max(1, len(self.values) // _MAX_POINTS)]
-        return float(_variance(self._log_memberships(points), share).mean()) if len(points) else 0.0
+        return float(_variance(self._log_memberships(points), shares).mean()) if len(points) else 0.0
 
     def _log_memberships(self, points: FloatArray) -> FloatArray:
         return -0.5 * ((points - self.centers[:, None]) / self.widths[:, None]) ** 2
@@ -54,24 +56,20 @@ class LevelSets:
     levels: tuple[str, ...]
     frequency: FloatArray  # (n_levels,): which part of the data has each level
     membership: FloatArray  # (n_rules, n_levels): 1 for the level that suits a rule best
+    asks: BoolArray  # (n_rules,): whether a rule's set excludes any level
 
-    @property
-    def asks(self) -> BoolArray:
-        """Whether a rule's set excludes any level."""
-        return self.membership.min(axis=1) < 0.5
-
-    def separation(self, share: FloatArray) -> float:
-        """Return how well the column separates the rules: the variance of log memberships among rules."""
+    def separation(self, shares: Sequence[FloatArray]) -> float:
+        """Return how well the column separates the rules: the variance of log memberships among rules of a part."""
         with np.errstate(divide="ignore"):
-            return float(_variance(np.log(self.membership), share) @ self.frequency)
+            return float(_variance(np.log(self.membership), shares) @ self.frequency)
 
 
 ColumnSets: TypeAlias = NumberSets | LevelSets
 
 
-def _variance(logs: FloatArray, share: FloatArray) -> FloatArray:
-    logs = np.maximum(logs, _LEAST_LOG)
-    return share @ (logs - share @ logs) ** 2
+def _variance(logs: FloatArray, shares: Sequence[FloatArray]) -> FloatArray:
+    parts = np.split(np.maximum(logs, _LEAST_LOG), np.cumsum([len(share) for share in shares])[:-1])
+    return np.sum([share @ (part - share @ part) ** 2 for share, part in zip(shares, parts, strict=True)], axis=0)
 
 
 def encode_rows(opened: OpenModel, X: Table) -> FloatArray:
@@ -82,27 +80,44 @@ def encode_rows(opened: OpenModel, X: Table) -> FloatArray:
     return rows
 
 
-def choose_profile(rules: RuleBase, rows: FloatArray) -> Profile:
+def choose_profile(model: RuleModel, rows: FloatArray) -> Profile:
     """Return the summary of the training rows, or of the given rows if the rules have seen none."""
-    if rules.profile is not None:
-        return rules.profile
-    return measure_profile((rows, rules.predict_raw(rows)), rules.firing_share)
+    if model.profile is not None:
+        return model.profile
+    return measure_profile((rows, model.predict_raw(rows)), model.firing_share)
+
+
+def measure_shares(model: RuleModel, rows: FloatArray) -> list[FloatArray]:
+    """Return for each part how much of the rows its rules govern."""
+    return [part.firing_share(rows).mean(axis=0) for part in model.parts]
+
+
+def sort_parts(share: FloatArray, part_rules: Sequence[int]) -> list[np.ndarray]:
+    """Return the rules of each part, those that govern most first, given how many rules each has."""
+    bounds = pairwise(np.cumsum([0, *part_rules]))
+    return [start + np.argsort(-share[start:stop], kind="stable") for start, stop in bounds]
 
 
 def collect_sets(opened: OpenModel, rows: FloatArray) -> list[ColumnSets]:
     """Return the sets on each projection and then on each used column of the table."""
-    profile = choose_profile(opened.rules, rows)
-    columns = [_collect(opened, rows, c, profile) for c in range(len(opened.columns)) if opened.columns[c].inputs]
+    profile, conditions = choose_profile(opened.model, rows), _stack_conditions(opened.model)
+    used = [c for c, column in enumerate(opened.columns) if column.inputs]
+    columns = [_collect(opened.columns[c], rows, opened.inputs_of(c), conditions, profile) for c in used]
     return [*_collect_projections(opened, rows), *columns]
 
 
 def pick_sets(opened: OpenModel, sets: Sequence[ColumnSets], wanted: Sequence[str | int]) -> list[ColumnSets]:
     """Return those of the collected sets that are wanted by name or by the column's index."""
-    n_projected = opened.rules.n_projected
-    projected = {f"p{j}" for j in range(n_projected)} - {column.name for column in opened.columns}
+    n_projected = sum(part.n_projected for part in opened.model.parts)
+    projected = [one.name for one in sets[:n_projected]]
+    features = {column.name for column in opened.columns}
     used = [c for c, column in enumerate(opened.columns) if column.inputs]
     return [
-        sets[int(str(one)[1:]) if one in projected else n_projected + used.index(find_used_column(opened, one))]
+        sets[
+            projected.index(str(one))
+            if one in projected and one not in features
+            else n_projected + used.index(find_used_column(opened, one))
+        ]
         for one in wanted
     ]
 
@@ -118,45 +133,82 @@ def find_used_column(opened: OpenModel, column: str | int) -> int:
     return c
 
 
-def rank_sets(sets: Sequence[ColumnSets], share: FloatArray) -> list[int]:
-    """Return the indices of sets, those that separate the rules best first."""
-    return [int(k) for k in np.argsort([-one.separation(share) for one in sets], kind="stable")]
+def rank_sets(sets: Sequence[ColumnSets], shares: Sequence[FloatArray]) -> list[int]:
+    """Return the indices of sets, those that separate the rules of a part best first, given the shares of each part."""
+    return [int(k) for k in np.argsort([-one.separation(shares) for one in sets], kind="stable")]
 
 
 def _collect_projections(opened: OpenModel, rows: FloatArray) -> list[ColumnSets]:
-    rules = opened.rules
-    inputs = rules.antecedent_inputs(rows)
-    return [
-        NumberSets(
-            f"p{j}", inputs[:, j], widen_range(inputs[:, j]), rules.centers[:, j], rules.widths[:, j],
-            np.isfinite(rules.widths[:, j]),
-        )
-        for j in range(rules.n_projected)
-    ]  # fmt: skip
+    """Return the sets on each projection of each part; the rules of other parts ask nothing of it."""
+    found: list[ColumnSets] = []
+    for k, part in enumerate(opened.model.parts):
+        before, after = (sum(p.n_rules for p in some) for some in (opened.model.parts[:k], opened.model.parts[k + 1 :]))
+        inputs = part.antecedent_inputs(rows)
+        for j in range(part.n_projected):
+            centers = np.pad(part.centers[:, j], (before, after))
+            widths = np.pad(part.widths[:, j], (before, after), constant_values=np.inf)
+            span, limits = widen_range(inputs[:, j]), _no_limits(len(centers), 1)[:, 0]
+            found.append(NumberSets(f"p{j}", inputs[:, j], span, centers, widths, np.isfinite(widths), limits))
+    return found
 
 
-def _collect(opened: OpenModel, rows: FloatArray, c: int, profile: Profile) -> ColumnSets:
-    rules, column, inputs = opened.rules, opened.columns[c], opened.inputs_of(c)
-    offset = rules.n_projected
-    centers, widths = rules.centers[:, offset + inputs], rules.widths[:, offset + inputs]
-    first = int(inputs[0])
+class _Conditions(NamedTuple):
+    """The conditions of the rules of all parts on the features."""
+
+    centers: FloatArray  # (n_rules, n_features)
+    widths: FloatArray  # (n_rules, n_features)
+    limits: FloatArray  # (n_rules, n_features, 2): what the words mean
+    has_limits: BoolArray  # (n_rules,): whether that is known
+
+    def take(self, inputs: np.ndarray) -> "_Conditions":
+        return _Conditions(self.centers[:, inputs], self.widths[:, inputs], self.limits[:, inputs], self.has_limits)
+
+    def ask(self, by_membership: BoolArray) -> BoolArray:
+        """Return which rules ask something: by their words, or by their memberships where words mean nothing more."""
+        return np.where(self.has_limits, np.isfinite(self.limits).any(axis=(1, 2)), by_membership)
+
+
+def _stack_conditions(model: RuleModel) -> _Conditions:
+    parts = model.parts
+    limits = [_no_limits(p.n_rules, p.n_features) if p.intervals is None else p.intervals for p in parts]
+    return _Conditions(
+        np.concatenate([part.centers[:, part.n_projected :] for part in parts]),
+        np.concatenate([part.widths[:, part.n_projected :] for part in parts]),
+        np.concatenate(limits),
+        np.repeat([part.intervals is not None for part in parts], [part.n_rules for part in parts]),
+    )
+
+
+def _no_limits(n_rules: int, n_features: int) -> FloatArray:
+    return np.tile([-np.inf, np.inf], (n_rules, n_features, 1))
+
+
+def _collect(
+    column: Column, rows: FloatArray, inputs: np.ndarray, conditions: _Conditions, profile: Profile
+) -> ColumnSets:
     if column.kind == "category":
-        membership = np.array([category_memberships(*sets) for sets in zip(centers, widths, strict=True)])
-        return LevelSets(column.name, column.levels, rows[:, inputs].mean(axis=0), membership)
+        on_levels = conditions.take(inputs)
+        pairs = zip(on_levels.centers, on_levels.widths, strict=True)
+        membership = np.array([category_memberships(*sets) for sets in pairs])
+        return _make_levels(column.name, column.levels, rows[:, inputs].mean(axis=0), membership, on_levels)
+    first, on_value = int(inputs[0]), conditions.take(inputs[:1])
+    centers, widths = on_value.centers[:, 0], on_value.widths[:, 0]
     if column.kind == "boolean" or profile.is_indicator(first):
-        return _collect_indicator(column, rows[:, first], centers[:, 0], widths[:, 0])
+        logs = -0.5 * ((np.array([0.0, 1.0]) - centers[:, None]) / widths[:, None]) ** 2
+        frequency = np.array([(rows[:, first] <= 0.5).mean(), (rows[:, first] > 0.5).mean()])
+        membership = np.exp(logs - logs.max(axis=1, keepdims=True))
+        return _make_levels(column.name, name_truth(column), frequency, membership, on_value)
     present = rows[:, inputs[1]] == 0 if column.has_missing else slice(None)
     values = rows[present, first]
-    asks = [not excludes_nothing(*one, profile, first) for one in zip(centers[:, 0], widths[:, 0], strict=True)]
-    span = widen_range(np.r_[values, profile.span(first)])
-    return NumberSets(column.name, values, span, centers[:, 0], widths[:, 0], np.array(asks))
+    excludes = [not excludes_nothing(*one, profile, first) for one in zip(centers, widths, strict=True)]
+    span, asks = widen_range(np.r_[values, profile.span(first)]), on_value.ask(np.array(excludes))
+    return NumberSets(column.name, values, span, centers, widths, asks, on_value.limits[:, 0])
 
 
-def _collect_indicator(column: Column, values: FloatArray, centers: FloatArray, widths: FloatArray) -> LevelSets:
-    """Return the sets of a column that is 0 or 1."""
-    logs = -0.5 * ((np.array([0.0, 1.0]) - centers[:, None]) / widths[:, None]) ** 2
-    frequency = np.array([(values <= 0.5).mean(), (values > 0.5).mean()])
-    return LevelSets(column.name, name_truth(column), frequency, np.exp(logs - logs.max(axis=1, keepdims=True)))
+def _make_levels(
+    name: str, levels: tuple[str, ...], frequency: FloatArray, membership: FloatArray, conditions: _Conditions
+) -> LevelSets:
+    return LevelSets(name, levels, frequency, membership, conditions.ask(membership.min(axis=1) < 0.5))
 
 
 def name_truth(column: Column) -> tuple[str, ...]:

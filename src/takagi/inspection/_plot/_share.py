@@ -1,5 +1,6 @@
 """How much the rules govern: the sorted shares, and how many rules share a row."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +9,9 @@ import numpy as np
 from takagi._model import open_model
 from takagi._text import format_share
 from takagi._typing import FloatArray, Table
+from takagi._wording import name_part
 from takagi.inspection._plot._display import Display
-from takagi.inspection._plot._sets import encode_rows
+from takagi.inspection._plot._sets import encode_rows, sort_parts
 from takagi.inspection._plot._style import DATA, OTHER, add_note, clear_frame, color_rule
 
 _MAX_LABELS = 24
@@ -21,14 +23,17 @@ class ShareDisplay(Display):
 
     Use `from_estimator`. The left panel has the rules' mean firing shares, the largest first; the dashed line is where
     all would be if they were equal. The right panel has the distribution over the rows of the effective number of
-    rules, ``1 / sum_r share_r^2``: 1 if a single rule decides, n if n rules have equal say.
+    rules, ``1 / sum_r share_r^2``: 1 if a single rule decides, n if n rules have equal say. Where a model is a sum, its
+    parts stand side by side on the left, and the effective numbers of rules of all parts are added up.
 
     Parameters
     ----------
     share : ndarray of shape (n_rules,)
-        Mean firing share of each rule.
+        Mean firing share of each rule, in its part of the model.
     effective_rules : ndarray of shape (n_rows,)
         Effective number of rules in each row.
+    part_rules : tuple of int, optional
+        How many rules each part of the model has; by default all are of one part.
 
     Examples
     --------
@@ -44,6 +49,7 @@ class ShareDisplay(Display):
 
     share: FloatArray
     effective_rules: FloatArray
+    part_rules: tuple[int, ...] | None = None
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Table, *, ax: Any = None) -> "ShareDisplay":
@@ -51,7 +57,7 @@ class ShareDisplay(Display):
 
         Parameters
         ----------
-        estimator : TSKRegressor, Pipeline or RuleBase
+        estimator : TSKRegressor, Pipeline, RuleBase or RuleModel
             A fitted model.
         X : array or data frame of shape (n_rows, n_features)
             Data.
@@ -59,8 +65,11 @@ class ShareDisplay(Display):
             Where to draw; a new figure by default.
         """
         opened = open_model(estimator)
-        share = opened.rules.firing_share(encode_rows(opened, X))
-        return cls(share.mean(axis=0), 1 / (share**2).sum(axis=1)).plot(ax)
+        rows = encode_rows(opened, X)
+        shares = [part.firing_share(rows) for part in opened.model.parts]
+        effective = np.sum([1 / (share**2).sum(axis=1) for share in shares], axis=0)
+        sizes = tuple(part.n_rules for part in opened.model.parts)
+        return cls(np.hstack(shares).mean(axis=0), effective, sizes).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         left, right = self._take_axes(ax, 2, (4.2, 3.2), width_ratios=(2, 1))
@@ -70,31 +79,45 @@ class ShareDisplay(Display):
     def _draw_shares(self, ax: Any) -> None:
         from matplotlib.ticker import PercentFormatter
 
-        order = np.argsort(-self.share, kind="stable")
-        places = np.arange(len(order))
+        parts = sort_parts(self.share, self._sizes)
+        order = np.concatenate(parts)
+        gaps = np.repeat(np.arange(len(parts)), self._sizes)
+        places = np.arange(len(order)) + gaps
         ax.bar(places, self.share[order], 0.8, color=[color_rule(r) for r in order])
-        ax.axhline(1 / len(order), color=OTHER, lw=1, ls="--")
-        ax.text(
-            len(order) - 0.35, 1 / len(order), "equal shares", ha="right", va="bottom", fontsize="small", alpha=0.75
-        )
+        for k, rules in enumerate(parts):
+            here, equal = places[gaps == k], 1 / len(rules)
+            ax.plot([here[0] - 0.7, here[-1] + 0.7], [equal, equal], color=OTHER, lw=1, ls="--")
+        ax.text(places[-1] + 0.65, equal, "equal shares", ha="right", va="bottom", fontsize="small", alpha=0.75)
         if len(order) <= _MAX_LABELS:
             ax.set_xticks(places, [str(r + 1) for r in order])
         ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0 if self.share.max() > 0.04 else 1, symbol=" %"))
         ax.set(
             xlabel="rule" if len(order) <= _MAX_LABELS else "rules, by share",
             ylabel="share of the data",
-            xlim=(-0.7, len(order) - 0.3),
+            xlim=(-0.7, places[-1] + 0.7),
         )
-        needed = int(np.searchsorted(np.cumsum(self.share[order]), 0.9 - 1e-9)) + 1
         clear_frame(ax)
-        add_note(ax, f"{needed} of {len(order)} rules govern {format_share(self.share[order[:needed]].sum())}")
+        add_note(ax, self._say_parts(parts))
+
+    @property
+    def _sizes(self) -> tuple[int, ...]:
+        return self.part_rules or (len(self.share),)
+
+    def _say_parts(self, parts: Sequence[np.ndarray]) -> str:
+        """Say how many rules govern most of the data, or what the parts are."""
+        if len(parts) > 1:
+            return ", ".join(f"{name_part(k, len(parts))} ({len(rules)})" for k, rules in enumerate(parts))
+        (order,) = parts
+        needed = int(np.searchsorted(np.cumsum(self.share[order]), 0.9 - 1e-9)) + 1
+        return f"{needed} of {len(order)} rules govern {format_share(self.share[order[:needed]].sum())}"
 
     def _draw_effective(self, ax: Any) -> None:
-        highest = max(float(np.ceil(self.effective_rules.max() - 1e-9)), 2.0)
-        counts, edges = np.histogram(self.effective_rules, bins=20, range=(1.0, highest))
+        least = float(len(self._sizes))
+        highest = max(float(np.ceil(self.effective_rules.max() - 1e-9)), least + 1)
+        counts, edges = np.histogram(self.effective_rules, bins=20, range=(least, highest))
         ax.bar(edges[:-1], counts, np.diff(edges), align="edge", **DATA)
         median = float(np.median(self.effective_rules))
         ax.axvline(median, color=OTHER, lw=1.5)
-        ax.set(xlabel="effective number of rules", ylabel="rows", xlim=(1.0, highest))
+        ax.set(xlabel="effective number of rules", ylabel="rows", xlim=(least, highest))
         clear_frame(ax)
         add_note(ax, f"median {median:.1f}")

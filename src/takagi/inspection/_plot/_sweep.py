@@ -39,7 +39,7 @@ def make_sweep(opened: OpenModel, rows: FloatArray, column: str | int, n_points:
     """Sweep a column over its range in the data, or over its levels."""
     c = find_used_column(opened, column)
     name, features = opened.columns[c].name, opened.inputs_of(c)
-    is_truth = opened.columns[c].kind == "boolean" or choose_profile(opened.rules, rows).is_indicator(int(features[0]))
+    is_truth = opened.columns[c].kind == "boolean" or choose_profile(opened.model, rows).is_indicator(int(features[0]))
     if opened.columns[c].kind == "category":
         return _sweep_levels(opened, rows, c)
     inputs = np.zeros((2 if is_truth else n_points, len(features)))

@@ -127,7 +127,7 @@ class WaterfallDisplay(Display):
 
         Parameters
         ----------
-        estimator : TSKRegressor, TSKCommittee, Pipeline or RuleBase
+        estimator : TSKRegressor, TSKCommittee, Pipeline, RuleBase or RuleModel
             A fitted model.
         X : array or data frame of shape (n_rows, n_columns)
             Rows.

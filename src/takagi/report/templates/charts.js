@@ -238,6 +238,7 @@ function drawCurves(width, column, sets, colorOf) {
   frame.node.append(draw("path", { d: bars, class: "ground" }));
   for (let r = sets.length - 1; r >= 0; r--) {
     const { center, width: spread } = sets[r];
+    if (!Number.isFinite(spread)) continue; // no condition
     const points = Array.from({ length: 101 }, (_, i) => {
       const value = low + ((high - low) * i) / 100;
       return [frame.toX(value), frame.toY(Math.exp(-0.5 * ((value - center) / spread) ** 2))];

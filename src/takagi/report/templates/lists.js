@@ -42,7 +42,10 @@ function makeNote(host, text) {
   return isTable ? make("tr", {}, make("td", { colspan: 9 }, text)) : make("p", { class: "quiet" }, text);
 }
 
-// Sorts a table's rows by the numbers in their data-sort-* attributes when a heading's button is pressed.
+// The rows of a table's body but the heading of a part.
+const listItems = (body) => [...body.rows].filter((row) => !row.matches(".part"));
+
+// Sorts the rows of each body by the numbers in their data-sort-* attributes when a heading's button is pressed.
 function makeSortable(table) {
   const headings = [...table.querySelectorAll("th[data-sort]")];
   headings.forEach((heading) => {
@@ -51,15 +54,17 @@ function makeSortable(table) {
       headings.forEach((other) => other.setAttribute("aria-sort", "none"));
       heading.setAttribute("aria-sort", isDown ? "ascending" : "descending");
       const key = (row) => Number(row.getAttribute(`data-sort-${heading.dataset.sort}`));
-      const rows = [...table.tBodies[0].rows].sort((a, b) => (isDown ? key(a) - key(b) : key(b) - key(a)));
-      table.tBodies[0].append(...rows);
+      [...table.tBodies].forEach((body) => {
+        const rows = listItems(body).sort((a, b) => (isDown ? key(a) - key(b) : key(b) - key(a)));
+        body.append(...rows);
+      });
     });
   });
 }
 
 // Hides the rows of a table whose text lacks one of the words, and says how many are left.
 function makeSearchable(table, search, status) {
-  const rows = [...table.tBodies[0].rows];
+  const rows = [...table.tBodies].flatMap(listItems);
   search.addEventListener("input", () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     rows.forEach((row) => {

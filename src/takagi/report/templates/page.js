@@ -94,8 +94,15 @@ function startRules() {
 function startSets() {
   const host = document.getElementById("set-list");
   const { columns } = report.data;
-  const shown = report.order.filter((c) => columns[c].kind !== "unused" && (model || report.sets[c]));
+  const known = report.order.filter((c) => columns[c].kind !== "unused" && (model || report.sets[c]));
+  const isAsked = (c) => setsOf(c).some(({ widths }) => widths.some(Number.isFinite));
+  const [shown, others] = [known.filter(isAsked), known.filter((c) => !isAsked(c))];
   showList(host, shown.map((c) => columns[c].name), (i) => makeSets(columns[shown[i]], setsOf(shown[i])), "the sets");
+  if (others.length) {
+    const names = others.slice(0, LIMIT).flatMap((c, i) => [i ? ", " : "", make("bdi", {}, columns[c].name)]);
+    const more = others.length > LIMIT ? ` and ${others.length - LIMIT} more` : "";
+    host.after(make("p", { class: "quiet" }, "No rule asks anything of ", ...names, `${more}.`));
+  }
   const select = document.getElementById("set-rule");
   select.addEventListener("change", () => {
     host.classList.toggle("is-picking", select.value !== "");
@@ -108,12 +115,12 @@ function startSets() {
 function setsOf(c) {
   const read = (set) => ({ centers: set.centers, widths: set.widths.map((width) => width ?? Infinity) });
   if (!model) return report.sets[c].map(read);
-  const offset = model.nConditions - model.nFeatures;
-  return Array.from({ length: model.nRules }, (_, r) => {
-    const [from, to] = [c, c + 1].map((at) => r * model.nConditions + offset + model.starts[at]);
-    const centers = [...model.centers.slice(from, to)].map((center, i) => center + model.origin[model.starts[c] + i]);
-    return { centers, widths: [...model.widths.slice(from, to)] };
-  });
+  return model.parts.flatMap((part) => Array.from({ length: part.nRules }, (_, r) => {
+    const offset = part.nConditions - part.origin.length; // projections come first
+    const [from, to] = [c, c + 1].map((at) => r * part.nConditions + offset + model.starts[at]);
+    const centers = [...part.centers.slice(from, to)].map((center, i) => center + part.origin[model.starts[c] + i]);
+    return { centers, widths: [...part.widths.slice(from, to)] };
+  }));
 }
 
 function makeSets(column, sets) {

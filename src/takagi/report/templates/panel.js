@@ -8,7 +8,7 @@ class Panel {
     Object.assign(this, { report, model, columns: report.data.columns, controls: new Map(), output: 0 });
     this.shown = report.order.filter((c) => this.columns[c].kind !== "unused");
     this.base = evaluate(model, model.mean).prediction;
-    this.rules = makeRuleRows(model.nRules, this.part("rules"));
+    this.rules = makeRuleRows(model.parts, report.parts, this.part("rules"));
     this.goTo(report.rows.start);
     showList(this.part("controls"), this.shown.map((c) => this.columns[c].name), (i) => this.addControl(this.shown[i]),
       "the what-if panel");
@@ -174,23 +174,38 @@ function makeRuleRow(r) {
   return { bar, share, says, node: make("details", { class: "fired" }, summary, copy("if"), copy("then")) };
 }
 
-function makeRuleRows(nRules, host) {
-  const rows = Array.from({ length: nRules }, (_, r) => makeRuleRow(r));
+// The rules of all parts, each part below its name where there are several.
+function makeRuleRows(parts, names, host) {
+  let first = 0;
+  const groups = parts.map((part, k) => {
+    const group = makeRuleGroup(first, part.nRules, k ? "adds" : "says");
+    first += part.nRules;
+    if (parts.length > 1) host.append(make("h4", {}, names[k]));
+    host.append(group.node);
+    return group;
+  });
+  return { show: (...what) => groups.forEach((group) => group.show(...what)) };
+}
+
+function makeRuleGroup(first, nRules, verb) {
+  const rows = Array.from({ length: nRules }, (_, i) => makeRuleRow(first + i));
   const rest = make("p", { class: "quiet" });
-  const show = (share, order, writeOutput) => {
+  const node = make("div");
+  const show = (share, everyone, writeOutput) => {
+    const order = everyone.filter((r) => r >= first && r < first + nRules);
     order.forEach((r, place) => {
-      const row = rows[r];
+      const row = rows[r - first];
       row.bar.style.width = `${(100 * share[r]).toFixed(2)}%`;
       row.share.textContent = formatShare(share[r]);
-      row.says.textContent = `says ${writeOutput(r)}`;
+      row.says.textContent = `${verb} ${writeOutput(r)}`;
       row.node.hidden = place >= MOST_SHOWN || (share[r] < LEAST_SHARE && !row.node.open);
     });
-    const hidden = order.filter((r) => rows[r].node.hidden);
+    const hidden = order.filter((r) => rows[r - first].node.hidden);
     const part = formatShare(sum(hidden.map((r) => share[r])));
     const others = hidden.length === 1 ? "1 other rule" : `${hidden.length} other rules`;
     rest.textContent = hidden.length ? `${others}: ${part} in all` : "";
-    const isMoved = order.some((r, place) => host.children[place] !== rows[r].node);
-    if (isMoved) host.replaceChildren(...order.map((r) => rows[r].node), rest);
+    const isMoved = order.some((r, place) => node.children[place] !== rows[r - first].node);
+    if (isMoved) node.replaceChildren(...order.map((r) => rows[r - first].node), rest);
   };
-  return { show };
+  return { node, show };
 }

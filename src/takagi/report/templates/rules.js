@@ -2,14 +2,19 @@
 // precision; nothing here touches the page.
 
 function readModel(content, columns) {
-  const { centers, widths, consequents } = content.rules;
-  const [a, s, w] = [centers, widths, consequents].map(readArray);
-  const [pa, pc] = [content.rules.antecedent_projection, content.rules.consequent_projection].map(readArray);
   const starts = [0];
   columns.forEach((column) => starts.push(starts[starts.length - 1] + column.mean.length));
+  const parts = content.parts.map(readPart);
+  const mean = Float64Array.from(content.mean);
+  return { columns, starts, mean, parts, nFeatures: mean.length, nOutputs: parts[0].nOutputs };
+}
+
+// A part is rules on the features and its bends, which are features behind the others, relative to its origin.
+function readPart(content) {
+  const [a, s, w] = [content.centers, content.widths, content.consequents].map(readArray);
+  const [pa, pc] = [content.antecedent_projection, content.consequent_projection].map(readArray);
   return {
-    columns, starts, origin: content.origin, mean: Float64Array.from(content.mean),
-    nFeatures: content.mean.length, nRules: a.shape[0], nOutputs: w.shape[1],
+    origin: content.origin, bends: content.bends, nRules: a.shape[0], nOutputs: w.shape[1],
     centers: a.values, widths: s.values, consequents: w.values,
     nConditions: a.shape[1], nTerms: w.shape[2],
     conditionProjection: pa, termProjection: pc,
@@ -41,10 +46,21 @@ function encodeCell(column, cell) {
   return column.has_missing ? [value, cell === null ? 1 : 0] : [value];
 }
 
-// Inputs are relative to the model's origin.
 function encodeRow(model, cells) {
   const inputs = model.columns.flatMap((column, c) => (column.mean.length ? encodeCell(column, cells[c]) : []));
-  return Float64Array.from(inputs, (value, m) => value - model.origin[m]);
+  return Float64Array.from(inputs);
+}
+
+// The inputs of a part: features, then bends.
+function expand(part, x) {
+  const inputs = [...x, ...part.bends.map((bend) => evaluateBend(bend, x[bend.feature]))];
+  return Float64Array.from(inputs, (value, m) => value - part.origin[m]);
+}
+
+function evaluateBend({ kind, knot, floor }, value) {
+  if (kind === "above") return Math.max(value - knot, 0);
+  if (kind === "up to") return Math.min(value, knot);
+  return Math.log(Math.max(value - knot, floor));
 }
 
 // -- inputs to predictions --------------------------------------------------------------------------------------------
@@ -62,12 +78,12 @@ function augment(x, projection) {
   return out;
 }
 
-function logFiring(model, x) {
-  const inputs = augment(x, model.conditionProjection);
-  const out = new Float64Array(model.nRules);
-  for (let r = 0; r < model.nRules; r++) {
-    for (let m = 0, i = r * model.nConditions; m < inputs.length; m++, i++) {
-      const z = (inputs[m] - model.centers[i]) / model.widths[i];
+function logFiring(part, x) {
+  const inputs = augment(x, part.conditionProjection);
+  const out = new Float64Array(part.nRules);
+  for (let r = 0; r < part.nRules; r++) {
+    for (let m = 0, i = r * part.nConditions; m < inputs.length; m++, i++) {
+      const z = (inputs[m] - part.centers[i]) / part.widths[i];
       out[r] -= 0.5 * z * z;
     }
     out[r] = Math.max(out[r], -1e300); // far rows: no difference of infinities
@@ -83,22 +99,32 @@ function softmax(logs) {
 }
 
 // What each rule says by itself; rule r and output k are at r * nOutputs + k.
-function ruleOutputs(model, x) {
-  const inputs = augment(x, model.termProjection);
-  const out = new Float64Array(model.nRules * model.nOutputs);
+function ruleOutputs(part, x) {
+  const inputs = augment(x, part.termProjection);
+  const out = new Float64Array(part.nRules * part.nOutputs);
   for (let i = 0; i < out.length; i++) {
-    out[i] = model.consequents[i * model.nTerms];
-    for (let m = 0; m < inputs.length; m++) out[i] += model.consequents[i * model.nTerms + 1 + m] * inputs[m];
+    out[i] = part.consequents[i * part.nTerms];
+    for (let m = 0; m < inputs.length; m++) out[i] += part.consequents[i * part.nTerms + 1 + m] * inputs[m];
   }
   return out;
 }
 
-function evaluate(model, x) {
-  const share = softmax(logFiring(model, x));
-  const outputs = ruleOutputs(model, x);
-  const prediction = new Float64Array(model.nOutputs);
-  outputs.forEach((value, i) => { prediction[i % model.nOutputs] += share[Math.floor(i / model.nOutputs)] * value; });
+function evaluatePart(part, x) {
+  const share = softmax(logFiring(part, x));
+  const outputs = ruleOutputs(part, x);
+  const prediction = new Float64Array(part.nOutputs);
+  outputs.forEach((value, i) => { prediction[i % part.nOutputs] += share[Math.floor(i / part.nOutputs)] * value; });
   return { share, outputs, prediction };
+}
+
+// The rules of all parts, one part after the other, and the sum of what the parts say.
+function evaluate(model, x) {
+  const parts = model.parts.map((part) => evaluatePart(part, expand(part, x)));
+  return {
+    share: parts.flatMap(({ share }) => [...share]),
+    outputs: parts.flatMap(({ outputs }) => [...outputs]),
+    prediction: parts[0].prediction.map((_, k) => sum(parts.map(({ prediction }) => prediction[k]))),
+  };
 }
 
 // -- contributions ----------------------------------------------------------------------------------------------------
@@ -114,31 +140,43 @@ const MAX_HALVINGS = 40;
 const TOLERANCE = 1e-12; // of the change, for each panel
 const ROUNDING = 1e-14; // of the largest output of a rule
 
-// Returns the contributions of the features to output k, by condition and by consequent.
+// Returns the contributions of the features to output k, by condition and by consequent, added up over the parts. A bend
+// has a straight line of its own, and what it contributes is its feature's.
 function attribute(model, x, baseline, k) {
-  const line = makeLine(model, x, baseline, k);
-  const total = evaluate(model, x).prediction[k] - evaluate(model, baseline).prediction[k];
-  const found = spread(model, x, baseline, k, integrate(line, total));
+  const total = { byCondition: new Float64Array(model.nFeatures), byConsequent: new Float64Array(model.nFeatures) };
+  model.parts.forEach((part) => {
+    const found = attributePart(part, expand(part, x), expand(part, baseline), k);
+    const owner = (i) => (i < model.nFeatures ? i : part.bends[i - model.nFeatures].feature);
+    Object.keys(total).forEach((name) => found[name].forEach((value, i) => { total[name][owner(i)] += value; }));
+  });
+  return total;
+}
+
+function attributePart(part, x, baseline, k) {
+  const line = makeLine(part, x, baseline, k);
+  const total = evaluatePart(part, x).prediction[k] - evaluatePart(part, baseline).prediction[k];
+  const found = spread(part, x, baseline, k, integrate(line, total));
   const rest = total - sum(found.byCondition) - sum(found.byConsequent);
-  const sizes = found.byCondition.map(Math.abs);
+  const values = found.byCondition.some(Boolean) ? found.byCondition : found.byConsequent;
+  const sizes = values.map(Math.abs);
   const size = sum(sizes);
-  sizes.forEach((value, m) => { found.byCondition[m] += rest * (size > 0 ? value / size : 1 / sizes.length); });
+  sizes.forEach((value, m) => { values[m] += rest * (size > 0 ? value / size : 1 / sizes.length); });
   return found;
 }
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
 // For each rule: -2 times the log firing level is q0 + q1 t + q2 t^2, and the output is o0 + o1 t.
-function makeLine(model, x, baseline, k) {
-  const from = augment(baseline, model.conditionProjection);
-  const to = augment(x, model.conditionProjection);
-  const [start, end] = [ruleOutputs(model, baseline), ruleOutputs(model, x)];
-  return Array.from({ length: model.nRules }, (_, r) => {
-    const rule = { q0: 0, q1: 0, q2: 0, o0: start[r * model.nOutputs + k], o1: 0 };
-    rule.o1 = end[r * model.nOutputs + k] - rule.o0;
-    for (let m = 0, i = r * model.nConditions; m < from.length; m++, i++) {
-      const z = (from[m] - model.centers[i]) / model.widths[i];
-      const step = (to[m] - from[m]) / model.widths[i];
+function makeLine(part, x, baseline, k) {
+  const from = augment(baseline, part.conditionProjection);
+  const to = augment(x, part.conditionProjection);
+  const [start, end] = [ruleOutputs(part, baseline), ruleOutputs(part, x)];
+  return Array.from({ length: part.nRules }, (_, r) => {
+    const rule = { q0: 0, q1: 0, q2: 0, o0: start[r * part.nOutputs + k], o1: 0 };
+    rule.o1 = end[r * part.nOutputs + k] - rule.o0;
+    for (let m = 0, i = r * part.nConditions; m < from.length; m++, i++) {
+      const z = (from[m] - part.centers[i]) / part.widths[i];
+      const step = (to[m] - from[m]) / part.widths[i];
       rule.q0 += z * z;
       rule.q1 += 2 * z * step;
       rule.q2 += step * step;
@@ -195,23 +233,23 @@ function integratePanel(line, left, width) {
 }
 
 // Shares the integrals of the rules out among the features.
-function spread(model, x, baseline, k, integrals) {
-  const from = augment(baseline, model.conditionProjection);
-  const to = augment(x, model.conditionProjection);
-  const slopes = new Float64Array(model.nConditions);
-  const weights = new Float64Array(model.nTerms - 1);
+function spread(part, x, baseline, k, integrals) {
+  const from = augment(baseline, part.conditionProjection);
+  const to = augment(x, part.conditionProjection);
+  const slopes = new Float64Array(part.nConditions);
+  const weights = new Float64Array(part.nTerms - 1);
   integrals.forEach(({ share, pull, pullByPlace }, r) => {
-    for (let m = 0, i = r * model.nConditions; m < slopes.length; m++, i++) {
-      const width = model.widths[i];
-      slopes[m] += (pull * (model.centers[i] - from[m]) - pullByPlace * (to[m] - from[m])) / width / width;
+    for (let m = 0, i = r * part.nConditions; m < slopes.length; m++, i++) {
+      const width = part.widths[i];
+      slopes[m] += (pull * (part.centers[i] - from[m]) - pullByPlace * (to[m] - from[m])) / width / width;
     }
-    const first = (r * model.nOutputs + k) * model.nTerms + 1;
-    for (let m = 0; m < weights.length; m++) weights[m] += share * model.consequents[first + m];
+    const first = (r * part.nOutputs + k) * part.nTerms + 1;
+    for (let m = 0; m < weights.length; m++) weights[m] += share * part.consequents[first + m];
   });
   const times = (values) => values.map((value, m) => value * (x[m] - baseline[m]));
   return {
-    byCondition: times(foldProjection(slopes, model.conditionProjection)),
-    byConsequent: times(foldProjection(weights, model.termProjection)),
+    byCondition: times(foldProjection(slopes, part.conditionProjection)),
+    byConsequent: times(foldProjection(weights, part.termProjection)),
   };
 }
 

@@ -1,0 +1,11 @@
+"""Short rules: few rules with few conditions and terms, each of them true by itself.
+
+A model is a sum of parts. It grows from one formula by splits, of a rule or into a new part; each split is tried with
+all parameters trained together by Levenberg-Marquardt steps, on a loss that also prices rules which disagree about
+the rows that they govern together. Then terms are pruned to the limit, exchanged for better ones, and the conditions
+get the intervals that their words mean.
+"""
+
+from takagi.fitting._short._fit import fit_short
+
+__all__ = ["fit_short"]

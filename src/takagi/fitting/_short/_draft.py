@@ -1,0 +1,108 @@
+"""A sum of rule bases while it is made: plain arrays in standard units."""
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from takagi._typing import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Rules of all parts, one below the other.
+
+    Formulas are of `columns` of the task: slopes and bends, after a bias.
+    """
+
+    centers: FloatArray  # (n_rules, n_features)
+    widths: FloatArray  # the same; infinity where there is no condition
+    weights: FloatArray  # (n_rules, n_outputs, 1 + n_columns)
+    uses: BoolArray  # which columns a formula has, (n_rules, n_columns)
+    part: IntArray  # of each rule, (n_rules,)
+
+    @property
+    def n_rules(self) -> int:
+        """Number of rules of all parts."""
+        return len(self.part)
+
+    @property
+    def asks(self) -> BoolArray:
+        """Which conditions there are, (n_rules, n_features)."""
+        return np.isfinite(self.widths)
+
+    @property
+    def together(self) -> FloatArray:
+        """1 where two rules are in one part, else 0."""
+        return (self.part[:, None] == self.part).astype(float)
+
+    def shares(self, Z: FloatArray) -> FloatArray:
+        """Return normalized firing levels, (n_rows, n_rules); those of each part sum to 1."""
+        asked = np.flatnonzero(self.asks.any(axis=0))
+        precision = np.where(self.asks[:, asked], self.widths[:, asked] ** -2.0, 0.0)
+        pull, X = precision * self.centers[:, asked], Z[:, asked]
+        level = X @ pull.T - 0.5 * ((X * X) @ precision.T) - 0.5 * (pull * self.centers[:, asked]).sum(axis=1)
+        for k in np.unique(self.part):
+            own = self.part == k
+            level[:, own] -= level[:, own].max(axis=1, keepdims=True)
+        firing = np.exp(level)
+        return firing / (firing @ self.together)
+
+    def outputs(self, columns: FloatArray) -> FloatArray:
+        """Return what each formula says, (n_outputs, n_rows, n_rules)."""
+        used = np.flatnonzero(self.uses.any(axis=0))
+        slopes = self.weights[:, :, 1 + used].transpose(1, 2, 0)
+        return columns[:, used] @ slopes + self.weights[:, :, 0].T[:, None, :]
+
+    def pick(self, rules: IntArray) -> "Draft":
+        """Return some of the rules as they are."""
+        return Draft(*(getattr(self, field.name)[rules] for field in fields(self)))
+
+    def add(self, other: "Draft") -> "Draft":
+        """Return these rules and others."""
+        both = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
+        return Draft(*map(np.concatenate, both))
+
+    def take(self, rules: IntArray) -> "Draft":
+        """Return some of the rules; one that is left alone in its part has no conditions."""
+        kept = self.pick(rules)
+        alone = kept.together.sum(axis=1) == 1
+        return replace(kept, widths=np.where(alone[:, None], np.inf, kept.widths))
+
+    def without(self, rule: int) -> "Draft":
+        """Return all rules but one."""
+        return self.take(np.flatnonzero(np.arange(self.n_rules) != rule))
+
+    def use(self, uses: BoolArray) -> "Draft":
+        """Return the draft with other terms; the weights of those that are left out are zero."""
+        weights = self.weights.copy()
+        weights[:, :, 1:] *= uses[:, None, :]
+        return replace(self, uses=uses, weights=weights)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Rows in standard units, and what is asked of rules for them."""
+
+    Z: FloatArray  # features
+    columns: FloatArray  # of the formulas: features, then bends
+    target: FloatArray  # (n_rows, n_outputs)
+    weight: FloatArray  # of the rows; they sum to 1
+    agreement: float  # the price on rules that disagree
+    ridge: float  # the penalty on weights of formulas
+    smoothness: float  # the penalty on narrow sets
+    noise: float  # the part of the target's variance that nothing explains, over the number of rows
+    low: FloatArray  # the least center of each feature
+    high: FloatArray  # the largest one
+
+    def take(self, rows: IntArray) -> "Task":
+        """Return the task of some rows."""
+        weight = self.weight[rows]
+        return replace(
+            self, Z=self.Z[rows], columns=self.columns[rows], target=self.target[rows], weight=weight / weight.sum()
+        )
+
+    def sample(self, n_rows: int) -> "Task":
+        """Return the task of at most so many rows, evenly spread."""
+        if len(self.Z) <= n_rows:
+            return self
+        return self.take(np.linspace(0, len(self.Z) - 1, n_rows).astype(np.intp))

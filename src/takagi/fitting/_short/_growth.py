@@ -1,0 +1,211 @@
+"""Growing: a rule is split in two, or a new part of two rules is added, whichever gains most."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from takagi._typing import FloatArray, IntArray
+from takagi.fitting._short._draft import Draft, Task
+from takagi.fitting._short._polish import measure_loss, polish, solve_weights, within_bounds
+
+_CUTS = (0.2, 0.4, 0.6, 0.8)  # of the rows that a rule governs
+_SCORED_ROWS = 800
+_LEAST_SHARE = 0.02  # of the rows, that a rule must govern to be split
+_LEAST_SPREAD = 0.05  # standard deviations, of a feature that splits
+_SCALE, _WIDTH = 0.6, 1.2  # how far new centers are from the cut, in deviations, and their widths beside that
+_TRIED = 3  # splits of each kind that are trained, of all that are scored
+_STEPS = 8
+_EXCHANGES = 2
+
+
+class Split(NamedTuple):
+    """A cut of a feature: of a rule, or, if the rule is -1, into a new part."""
+
+    gain: float
+    rule: int
+    feature: int
+    cut: float
+    scale: float
+
+
+def start_draft(task: Task, base: IntArray) -> Draft:
+    """Return one rule without conditions, whose formula has the given columns."""
+    n_features, n_columns = task.Z.shape[1], task.columns.shape[1]
+    uses = np.zeros((1, n_columns), dtype=bool)
+    uses[0, base] = True
+    draft = Draft(
+        centers=np.zeros((1, n_features)),
+        widths=np.full((1, n_features), np.inf),
+        weights=np.zeros((1, task.target.shape[1], 1 + n_columns)),
+        uses=uses,
+        part=np.zeros(1, dtype=np.intp),
+    )
+    return solve_weights(draft, task)
+
+
+def grow(
+    task: Task, base: IntArray, n_rules: int, max_conditions: int, has_ended: Callable[[float], bool]
+) -> Iterator[Draft]:
+    """Yield drafts of one rule and more, up to `n_rules`, each grown from the one before.
+
+    `has_ended` is told the loss after every step, and ends the growth by returning True.
+    """
+    draft = start_draft(task, base)
+    yield draft
+    while draft.n_rules < n_rules:
+        found = split_best(draft, task, base, max_conditions, n_rules - draft.n_rules)
+        if found is None:
+            return
+        draft = found[0]
+        if has_ended(found[1]):
+            return
+        yield exchange_rules(draft, task, base, max_conditions) if draft.n_rules == n_rules else draft
+
+
+def split_best(
+    draft: Draft, task: Task, base: IntArray, max_conditions: int, n_more: int
+) -> tuple[Draft, float] | None:
+    """Return the best of a few splits after some training, and its loss; None if there is nothing to split."""
+    splits = score_splits(draft, task.sample(_SCORED_ROWS), base, max_conditions, opens_part=n_more >= 2)
+    before, best, best_rate = measure_loss(draft, task), None, np.inf
+    for split in splits:
+        grown = within_bounds(split_rule(draft, split, base), task)
+        grown, loss = polish(solve_weights(grown, task), task, _STEPS)
+        rate = np.log(loss / before) / (grown.n_rules - draft.n_rules)  # what each new rule gains
+        if rate < best_rate:
+            best, best_rate = (grown, loss), rate
+    return best
+
+
+def exchange_rules(draft: Draft, task: Task, base: IntArray, max_conditions: int) -> Draft:
+    """Return a draft in which the least useful rule has given way to a split of another, as long as that gains."""
+    loss = measure_loss(draft, task)
+    for _ in range(_EXCHANGES):
+        ways = []
+        for k in np.flatnonzero(draft.together.sum(axis=1) > 1):
+            ways.append(polish(solve_weights(draft.without(int(k)), task), task, 3))
+        found = [split_best(way[0], task, base, max_conditions, 1) for way in sorted(ways, key=lambda w: w[1])[:2]]
+        best = min((way for way in found if way is not None), key=lambda w: w[1], default=None)
+        if best is None or best[1] > loss * 0.997:
+            break
+        draft, loss = best
+    return draft
+
+
+def split_rule(draft: Draft, split: Split, base: IntArray) -> Draft:
+    """Return two rules in place of one: below and above the cut, equally wide, so that they share rows by a sigmoid."""
+    if split.rule < 0:
+        new = start_rules(draft, base)
+        pair = np.array([draft.n_rules, draft.n_rules + 1])
+    else:
+        new = draft.pick(np.array([split.rule]))
+        pair = np.array([split.rule, draft.n_rules])
+    grown = draft.add(new)
+    centers, widths = grown.centers.copy(), grown.widths.copy()
+    for rule, side in zip(pair, (-1, 1), strict=True):
+        old = widths[rule, split.feature] ** -2.0
+        added = (_WIDTH * split.scale) ** -2.0
+        center = split.cut + side * split.scale
+        centers[rule, split.feature] = (old * centers[rule, split.feature] + added * center) / (old + added)
+        widths[rule, split.feature] = (old + added) ** -0.5  # the product of two Gaussians is one
+    return replace(grown, centers=centers, widths=widths)
+
+
+def start_rules(draft: Draft, base: IntArray) -> Draft:
+    """Return two rules of a new part, without conditions and with weights of zero."""
+    uses = np.zeros((2, draft.uses.shape[1]), dtype=bool)
+    uses[:, base] = True
+    shape = (2, draft.centers.shape[1])
+    return Draft(
+        centers=np.zeros(shape),
+        widths=np.full(shape, np.inf),
+        weights=np.zeros((2, *draft.weights.shape[1:])),
+        uses=uses,
+        part=np.full(2, draft.part.max() + 1),
+    )
+
+
+# -- scores ------------------------------------------------------------------------------------------------------------
+
+
+def score_splits(draft: Draft, task: Task, base: IntArray, max_conditions: int, *, opens_part: bool) -> list[Split]:
+    """Return the few splits of rules, and into a new part, that two new formulas of the residuals gain most by."""
+    share = draft.shares(task.Z)
+    said = (share * draft.outputs(task.columns)).sum(axis=2)
+    residual = task.target - said.T
+    inputs = np.column_stack([np.ones(len(task.Z)), task.columns[:, base]])
+    chosen = []
+    for rules in (range(draft.n_rules), [-1] if opens_part else []):
+        splits = []
+        for k in rules:
+            governs = np.ones(len(task.Z)) if k < 0 else share[:, k]
+            is_full = k >= 0 and draft.asks[k].sum() >= max_conditions
+            features = np.flatnonzero(draft.asks[k]) if is_full else np.arange(task.Z.shape[1])
+            if governs @ task.weight >= _LEAST_SHARE:
+                splits += _score(task, residual, inputs, governs, _propose(task, governs, features, k))
+        chosen += _take_diverse(sorted(splits, reverse=True), _TRIED)
+    return chosen
+
+
+def _propose(task: Task, governs: FloatArray, features: IntArray, rule: int) -> list[Split]:
+    """Return cuts of features at some quantiles of the rows that a rule governs."""
+    weight = governs * task.weight
+    weight = weight / weight.sum()
+    splits = []
+    for j in features:
+        x = task.Z[:, j]
+        mean = weight @ x
+        spread = np.sqrt(weight @ (x - mean) ** 2)
+        if spread < _LEAST_SPREAD:
+            continue
+        order = np.argsort(x)
+        reach = np.searchsorted(np.cumsum(weight[order]), [*_CUTS, 0.02, 0.98]).clip(0, len(x) - 1)
+        *cuts, low, high = x[order][reach]
+        distinct = np.unique(np.round(cuts, 3))
+        if len(distinct) < 3:
+            distinct = np.array([(low + high) / 2])
+        splits += [Split(0.0, rule, int(j), float(cut), _SCALE * spread) for cut in distinct]
+    return splits
+
+
+def _score(
+    task: Task, residual: FloatArray, inputs: FloatArray, governs: FloatArray, splits: list[Split]
+) -> list[Split]:
+    """Return splits with what ridge regression of the residuals on both sides gains."""
+    if not splits:
+        return []
+    feature, cut, scale = (np.array([getattr(s, f) for s in splits]) for f in ("feature", "cut", "scale"))
+    gate = expit((task.Z[:, feature] - cut) * (2 * scale / (_WIDTH * scale) ** 2))
+    weight = governs * task.weight
+    sides = np.minimum(weight @ gate, weight @ (1 - gate)) >= 0.015
+    splits, gate = [s for s, is_kept in zip(splits, sides, strict=True) if is_kept], gate[:, sides]
+    if not splits:
+        return []
+    n_inputs = inputs.shape[1]
+    one, other = np.triu_indices(n_inputs)
+    products = inputs[:, one] * inputs[:, other]
+    matrix = np.empty((len(splits), 2 * n_inputs, 2 * n_inputs))
+    vector = np.empty((len(splits), 2 * n_inputs, residual.shape[1]))
+    first, second = slice(0, n_inputs), slice(n_inputs, None)
+    blocks = ((first, first, gate**2), (first, second, gate * (1 - gate)), (second, second, (1 - gate) ** 2))
+    for rows, columns, blend in blocks:
+        block = np.empty((len(splits), n_inputs, n_inputs))
+        block[:, one, other] = block[:, other, one] = (blend * (weight * governs)[:, None]).T @ products
+        matrix[:, rows, columns] = matrix[:, columns, rows] = block
+    for o, error in enumerate(residual.T):
+        for rows, blend in ((first, gate), (second, 1 - gate)):
+            vector[:, rows, o] = (blend * (weight * error)[:, None]).T @ inputs
+    matrix[:, np.arange(2 * n_inputs), np.arange(2 * n_inputs)] += max(task.ridge, 1e-5)
+    gain = (vector * np.linalg.solve(matrix, vector)).sum(axis=(1, 2))
+    return [split._replace(gain=float(value)) for split, value in zip(splits, gain, strict=True)]
+
+
+def _take_diverse(splits: list[Split], n_splits: int) -> list[Split]:
+    """Return the first splits, at most one for each rule and feature."""
+    first: dict[tuple[int, int], Split] = {}
+    for split in splits:
+        first.setdefault((split.rule, split.feature), split)
+    return list(first.values())[:n_splits]

@@ -1,0 +1,110 @@
+"""Pruning to the limits: terms by optimal brain surgeon, exchanged for better ones, and conditions one by one."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from takagi._typing import BoolArray, FloatArray
+from takagi.fitting._short._draft import Draft, Task
+from takagi.fitting._short._polish import find_weights, measure_loss, normal_equations, polish, solve_weights
+
+_STEPS = 4
+_PART = 3  # of the terms that are too many, one in so many is left out at a time
+_OFFERED = 3  # columns that a rule may take in exchange
+_ROUNDS = 2
+_WORTH = 1e-3  # the part of the loss that an exchange must gain
+
+
+def prune_terms(draft: Draft, task: Task, max_terms: int) -> Draft:
+    """Leave out the terms that cost least until no rule has more than `max_terms` of them.
+
+    The cost of a weight w is ``w^2 / [H^-1]_ww`` with the Gauss-Newton matrix H (optimal brain surgeon).
+
+    References
+    ----------
+    B. Hassibi and D. Stork, Second order derivatives for network pruning: optimal brain surgeon, NIPS 5 (1992).
+    """
+    while True:
+        excess = draft.uses.sum(axis=1) - max_terms
+        if (excess <= 0).all():
+            return draft
+        cost = _price_terms(draft, task)
+        uses = draft.uses.copy()
+        for k in np.flatnonzero(excess > 0):
+            cheapest = np.argsort(np.where(uses[k], cost[k], np.inf))
+            uses[k, cheapest[: max(1, excess[k] // _PART)]] = False
+        draft, _ = polish(solve_weights(draft.use(uses), task), task, _STEPS)
+
+
+def _price_terms(draft: Draft, task: Task) -> FloatArray:
+    """Return what it costs to leave out each term, (n_rules, n_columns)."""
+    curvature, _ = normal_equations(draft, task)
+    inverse = np.diag(np.linalg.inv(curvature + np.diag(1e-6 * np.diag(curvature) + 1e-9)))
+    rules, columns = find_weights(draft)
+    cost = np.zeros((draft.n_rules, draft.weights.shape[2]))
+    for o in range(draft.weights.shape[1]):
+        own = inverse[o * len(rules) : (o + 1) * len(rules)]
+        cost[rules, columns] += draft.weights[rules, o, columns] ** 2 / np.maximum(own, 1e-12)
+    return cost[:, 1:]
+
+
+def exchange_terms(draft: Draft, task: Task, max_terms: int) -> Draft:
+    """Let each rule in turn take in the columns that would gain most, and give up those that cost least."""
+    draft, loss = polish(draft, task, _STEPS)
+    for _ in range(_ROUNDS):
+        before = loss
+        for k in range(draft.n_rules):
+            if draft.uses[k].all():
+                continue
+            offered = np.argsort(-_score_columns(draft, task, k))[:_OFFERED]
+            uses = draft.uses.copy()
+            uses[k, offered] = True
+            other, _ = polish(solve_weights(draft.use(uses), task), task, _STEPS)
+            other, value = polish(prune_terms(other, task, max_terms), task, _STEPS)
+            if value < loss * (1 - _WORTH):
+                draft, loss = other, value
+        if loss == before:
+            break
+    return draft
+
+
+def _score_columns(draft: Draft, task: Task, rule: int) -> FloatArray:
+    """Return how much a rule's formula would gain by each column, beside what it has already."""
+    share, outputs = draft.shares(task.Z), draft.outputs(task.columns)
+    governs = share[:, rule]
+    weight = task.weight * governs
+    has = np.column_stack([np.ones(len(governs)), task.columns[:, draft.uses[rule]]])
+    square = has.T @ (has * weight[:, None])
+    new = task.columns - has @ np.linalg.solve(
+        square + 1e-6 * np.eye(len(square)), has.T @ (task.columns * weight[:, None])
+    )
+    size = task.weight @ (governs[:, None] ** 2 * new**2) + 1e-6
+    score = np.zeros(task.columns.shape[1])
+    for output, target in zip(outputs, task.target.T, strict=True):
+        said = share * output
+        mean = said @ draft.together[:, rule]
+        pull = governs * (target - said.sum(axis=1) - task.agreement * (output[:, rule] - mean))
+        score += ((task.weight * pull) @ new) ** 2 / size
+    score[draft.uses[rule]] = -1.0
+    return score
+
+
+def prune_conditions(draft: Draft, task: Task, max_conditions: int) -> Draft:
+    """Leave out the conditions that cost least until no rule has more than `max_conditions`."""
+    while (draft.asks.sum(axis=1) > max_conditions).any():
+        full = draft.asks.sum(axis=1) > max_conditions
+        places = [(k, j) for k, j in zip(*np.nonzero(draft.asks), strict=True) if full[k]]
+        ways = [drop_conditions(draft, _mark(draft, k, j), task) for k, j in places]
+        draft, _ = polish(min(ways, key=lambda way: measure_loss(way, task)), task, _STEPS)
+    return draft
+
+
+def drop_conditions(draft: Draft, dropped: BoolArray, task: Task) -> Draft:
+    """Return the draft without some conditions, and with the best weights for that."""
+    return solve_weights(replace(draft, widths=np.where(dropped, np.inf, draft.widths)), task)
+
+
+def _mark(draft: Draft, rule: int, feature: int) -> BoolArray:
+    marked = np.zeros(draft.widths.shape, dtype=bool)
+    marked[rule, feature] = True
+    return marked

@@ -1,0 +1,502 @@
+"""Are rules true one by one? How they hold, govern and predict on their own, and how much there is to read."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit, softmax
+
+from takagi._messages import need_extra
+from takagi._model import OpenModel, open_model
+from takagi._text import count, format_number, format_share, wrap
+from takagi._typing import BoolArray, FloatArray, IntArray, Table
+from takagi._validation import check_targets
+from takagi._wording import (
+    HALF_WIDTH,
+    count_conditions,
+    find_interval,
+    find_levels,
+    find_truth,
+    group_inputs,
+    is_yes_or_no,
+    lists_levels,
+    name_outputs,
+    name_part,
+)
+from takagi.profile import Profile
+from takagi.rulebase import RuleBase
+from takagi.rulemodel import RuleModel
+
+_BLOCK_ROWS = 10_000  # whose firing shares are in memory together
+_LEAST_FIRING = 0.05  # of a rule that fits a row
+_MARGIN = 0.1  # by which part of the target's range a formula may leave it
+
+
+class RuleTruth(NamedTuple):
+    """How true one rule is by itself.
+
+    Parameters
+    ----------
+    part, rule : int
+        The part of the model that it is in, and its number; parts count from 1, rules are numbered through all parts.
+    share : float
+        The part of the rows that it governs: those where no rule of its part has a larger firing share.
+    holds : float
+        The part of the rows that it governs which satisfy all of its conditions.
+    governs : float
+        The part of the rows that satisfy all of its conditions which it governs.
+    own_error, model_error : float
+        Root mean square errors over the rows that it governs: of the model with the rule's own formula in place of the
+        mean of its part, and of the model.
+    lowest, highest : tuple of float
+        The smallest and the largest value of its formula over the rows that it governs, for each output.
+    is_inside : bool
+        Whether the centers of all of its conditions lie in the training range of their columns.
+    stays : bool
+        Whether, with its own formula in place of the mean of its part, all rows that it governs get an output within
+        the target's range, or at most a tenth of that range beyond.
+    """
+
+    part: int
+    rule: int
+    share: float
+    holds: float
+    governs: float
+    own_error: float
+    model_error: float
+    lowest: tuple[float, ...]
+    highest: tuple[float, ...]
+    is_inside: bool
+    stays: bool
+
+
+@dataclass(frozen=True)
+class RuleCheck:
+    """Whether rules are true one by one; what `check_rules` returns.
+
+    Parameters
+    ----------
+    rules : tuple of RuleTruth
+        What was found for each rule, in the order of their numbers.
+    summary : dict
+        The same of all rules together, as floats:
+
+        - "error", "strongest": root mean square errors, in the target's units, of the model, and of the strongest rule
+          alone, which is the one with the largest firing share; in a sum of parts, of the sum of each part's strongest
+          rule.
+        - "outside": the part of the conditions whose center lies outside the training range of the column. Conditions
+          that name levels, or yes or no, are never outside.
+        - "wild": the part of the rows for which the strongest rule's formula leaves the target's range by more than a
+          tenth of that range.
+        - "holds": of the rows that a rule governs, the part that satisfies all of its conditions.
+        - "governs": of the rows that satisfy all conditions of a rule, the part that it governs; NaN if there are none.
+    output_names : tuple of str
+        Outputs of the model.
+
+    Examples
+    --------
+    >>> from takagi import RuleBase
+    >>> from takagi.inspection import check_rules
+    >>> rules = RuleBase([[0.0], [10.0]], [[2.0], [2.0]], [[[0.0, 1.0]], [[5.0, 0.0]]], feature_names=["speed"])
+    >>> check = check_rules(rules, [[0.0], [1.0], [4.0], [10.0]], [0.0, 1.0, 3.0, 5.0])
+    >>> check.rules[0].holds, check.rules[0].highest
+    (0.6666666666666666, (4.0,))
+    >>> check.to_frame()[["rule", "share", "holds", "governs"]].round(2).to_numpy().tolist()
+    [[1.0, 0.75, 0.67, 1.0], [2.0, 0.25, 1.0, 1.0]]
+    """
+
+    rules: tuple[RuleTruth, ...]
+    summary: dict[str, float]
+    output_names: tuple[str, ...]
+
+    def to_frame(self) -> Any:
+        """Return what was found for each rule as a data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the fields of `RuleTruth` as columns; "lowest NAME" and "highest NAME" for each of several outputs.
+        """
+        names = [""] if len(self.output_names) == 1 else [f" {name}" for name in self.output_names]
+        rows = []
+        for rule in self.rules:
+            row = rule._asdict()
+            lowest, highest, *flags = (row.pop(name) for name in ("lowest", "highest", "is_inside", "stays"))
+            row |= {f"lowest{name}": low for name, low in zip(names, lowest, strict=True)}
+            row |= {f"highest{name}": high for name, high in zip(names, highest, strict=True)}
+            rows.append(row | dict(zip(("is_inside", "stays"), flags, strict=True)))
+        return need_extra("pandas", "report").DataFrame(rows)
+
+    def __str__(self) -> str:
+        return "\n".join([*self._list_rules(), "", *self._close()])
+
+    def __repr__(self) -> str:
+        return f"RuleCheck(n_rules={len(self.rules)}, summary={self.summary})"
+
+    def _list_rules(self) -> list[str]:
+        """Return a line for each rule that governs rows, below a line of headings and that of its part."""
+        is_single, n_parts = len(self.output_names) == 1, self.rules[-1].part
+        headings = ["rule", "rows", "holds", "governs", "own error", "model's"]
+        headings += ["lowest", "highest", "beyond"] if is_single else ["beyond"]
+        table = self._write_cells(is_single)
+        widths = [max(map(len, cells)) for cells in zip(headings, *table, strict=True)]
+        gap = "  " if sum(widths) + 2 * len(widths) <= 80 else " "
+        write = lambda cells: gap.join(map(str.rjust, cells, widths)).rstrip()  # noqa: E731
+        lines = [write(headings)]
+        for part in range(1, n_parts + 1):
+            lines += [name_part(part - 1, n_parts)] if n_parts > 1 else []
+            rules = [(rule, cells) for rule, cells in zip(self.rules, table, strict=True) if rule.part == part]
+            lines += [write(cells) for rule, cells in rules if rule.share > 0]
+            n_idle = sum(rule.share == 0 for rule, _ in rules)
+            lines += [f"{count(n_idle, 'more rule')} govern{'s' * (n_idle == 1)} no row."] if n_idle else []
+        return lines
+
+    def _write_cells(self, is_single: bool) -> list[list[str]]:
+        error = self.summary["error"]
+        reach = np.nan_to_num([(*rule.lowest, *rule.highest) for rule in self.rules])
+        table = []
+        for rule in self.rules:
+            rates = ["-" if np.isnan(rate) else format_share(rate) for rate in (rule.share, rule.holds, rule.governs)]
+            numbers = [_write(value, error) for value in (rule.own_error, rule.model_error)]
+            if is_single:
+                numbers += [_write(value, np.abs(reach).max()) for value in (*rule.lowest, *rule.highest)]
+            table.append([str(rule.rule), *rates, *numbers, _write_beyond(rule)])
+        return table
+
+    def _close(self) -> list[str]:
+        """Return the summary as sentences."""
+        error, strongest, outside, wild, holds, governs = self.summary.values()
+        who = "the strongest rule" if self.rules[-1].part == 1 else "the strongest rule of each part"
+        owned = "no row satisfies all conditions of a rule"
+        if not np.isnan(governs):
+            owned = f"of the rows that satisfy them, it governs {format_share(governs)}"
+        text = (
+            f"The model's error is {_write(error, 0)}, that of {who} alone {_write(strongest, error)}. "
+            f"Of the rows that a rule governs, {format_share(holds)} satisfy all of its conditions; {owned}. "
+            f"{format_share(outside)} of the conditions have their center outside the data, and for "
+            f"{format_share(wild)} of the rows {who} alone leaves the range of the target."
+        )
+        return wrap("", text.split(" "), "").splitlines()
+
+
+def check_rules(model: Any, X: Table, y: Table) -> RuleCheck:
+    """Measure whether rules are true one by one.
+
+    A reader takes a rule as a statement by itself: where its conditions hold, its formula gives the prediction. That is
+    so only if each rule governs the rows that its conditions describe, and if its own formula predicts them well. Rules
+    that are mixed may predict very well together and still say nothing one by one.
+
+    A condition holds where its words say so: within the interval that it names ("age below 30"), for the levels that it
+    names ("fuel is diesel"), or else, if it is "about 28 +- 17", where its membership is at least one half, which is up
+    to 1.18 widths from its center. Conditions count if they exclude something: one of the rows, or an end of the
+    training range.
+
+    Parameters
+    ----------
+    model : TSKRegressor, Pipeline, RuleBase or RuleModel
+        A fitted model; not a committee, whose members can be checked one by one.
+    X : array or data frame of shape (n_rows, n_columns)
+        Data, best not those of training.
+    y : array of shape (n_rows,) or (n_rows, n_outputs)
+        Their targets.
+
+    Returns
+    -------
+    RuleCheck
+        Printed, it is a line for each rule that governs rows, and the summary; "beyond" says what is out of range: a
+        center of the rule, an output, or both. Ranges are those of the training rows, or of X and y if the rules have
+        seen none. With several outputs, errors and "wild" are means of those of each output.
+
+    Examples
+    --------
+    >>> from takagi import RuleBase
+    >>> from takagi.inspection import check_rules
+    >>> rules = RuleBase([[0.0], [10.0]], [[2.0], [2.0]], [[[0.0, 1.0]], [[5.0, 0.0]]], feature_names=["speed"])
+    >>> X, y = [[0.0], [1.0], [4.0], [10.0]], [0.0, 1.0, 3.0, 5.0]
+    >>> print(check_rules(rules, X, y))
+    rule  rows  holds  governs  own error  model's  lowest  highest  beyond
+       1  75 %   67 %    100 %      0.577    0.621       0        4
+       2  25 %  100 %    100 %          0        0       5        5
+    <BLANKLINE>
+    The model's error is 0.538, that of the strongest rule alone 0.5. Of the rows
+    that a rule governs, 75 % satisfy all of its conditions; of the rows that
+    satisfy them, it governs 100 %. 0 % of the conditions have their center outside
+    the data, and for 0 % of the rows the strongest rule alone leaves the range of
+    the target.
+    """
+    opened = open_model(model)
+    rows = opened.encode(X)
+    target = check_targets(y, len(rows), opened.model.n_outputs)
+    whole = _Whole(opened.model, rows, target)
+    parts = [_Part(opened, k, whole) for k in range(len(opened.model.parts))]
+    strongest = whole.respond(np.sum([part.strongest for part in parts], axis=0))
+    n_governed = len(rows) * len(parts)
+    n_satisfied = sum(int(part.satisfied.sum()) for part in parts)
+    n_both = sum(int(part.agreed.sum()) for part in parts)
+    outside = [is_outside for part in parts for rule in part.outside for is_outside in rule]
+    summary = {
+        "error": whole.error(whole.prediction),
+        "strongest": whole.error(strongest),
+        "outside": float(np.mean(outside)) if outside else 0.0,
+        "wild": float(whole.leaves_range(strongest).mean()),
+        "holds": n_both / n_governed,
+        "governs": n_both / n_satisfied if n_satisfied else float("nan"),
+    }
+    truths = tuple(truth for part in parts for truth in part.describe_rules())
+    return RuleCheck(truths, summary, name_outputs(opened.model))
+
+
+class _Whole:
+    """A model on rows with targets: its prediction, errors, and whether outputs stay in the target's range."""
+
+    def __init__(self, model: RuleModel, rows: FloatArray, target: FloatArray) -> None:
+        self.model, self.rows, self.target = model, rows, target
+        self.raw = model.predict_raw(rows)
+        self.prediction = self.respond(self.raw)
+        ranged = target if model.profile is None else model.profile.output_quantiles
+        self.low, self.high = ranged.min(axis=0), ranged.max(axis=0)
+
+    def respond(self, raw: FloatArray) -> FloatArray:
+        """Return predictions, given outputs before the link."""
+        if self.model.link == "identity":
+            return raw
+        return expit(raw) if self.model.link == "logit" else softmax(raw, axis=1)
+
+    def error(self, prediction: FloatArray, rows: IntArray | slice = slice(None)) -> float:
+        """Return the root mean square error over some rows, the mean of the outputs' errors."""
+        return float(np.sqrt(((prediction - self.target[rows]) ** 2).mean(axis=0)).mean())
+
+    def leaves_range(self, prediction: FloatArray) -> BoolArray:
+        """Return where predictions leave the target's range by more than a tenth of it."""
+        margin = _MARGIN * (self.high - self.low)
+        return (prediction < self.low - margin) | (prediction > self.high + margin)
+
+
+class _Part:
+    """One part of a model on rows: which rule governs which row, and where the conditions of each hold."""
+
+    def __init__(self, opened: OpenModel, k: int, whole: _Whole) -> None:
+        self.number, self.whole = k, whole
+        self.rules = opened.model.parts[k]
+        self.before = sum(part.n_rules for part in opened.model.parts[:k])
+        self.governing = _find_governing(self.rules, whole.rows)
+        self.strongest = _predict_own(self.rules, whole.rows, self.governing)
+        self.satisfied = np.ones((len(whole.rows), self.rules.n_rules), dtype=bool)
+        self.outside: list[list[bool]] = []
+        for r in range(self.rules.n_rules):
+            conditions = list(_list_conditions(self.rules, r, whole.rows, opened.columns, opened.model.profile))
+            for condition in conditions:
+                self.satisfied[:, r] &= condition.holds
+            self.outside.append([condition.is_outside for condition in conditions])
+        self.agreed = self.satisfied & (self.governing[:, None] == np.arange(self.rules.n_rules))
+
+    def describe_rules(self) -> Iterator[RuleTruth]:
+        """Yield what is true of each rule."""
+        mean = self.rules.predict_raw(self.whole.rows)
+        for r in range(self.rules.n_rules):
+            here = np.flatnonzero(self.governing == r)
+            n_satisfied, n_both = int(self.satisfied[:, r].sum()), int(self.agreed[:, r].sum())
+            own = self.strongest[here]
+            alone = self.whole.respond(self.whole.raw[here] - mean[here] + own)
+            unknown = float("nan")
+            yield RuleTruth(
+                part=self.number + 1,
+                rule=self.before + r + 1,
+                share=len(here) / len(mean),
+                holds=n_both / len(here) if len(here) else unknown,
+                governs=n_both / n_satisfied if n_satisfied else unknown,
+                own_error=self.whole.error(alone, here) if len(here) else unknown,
+                model_error=self.whole.error(self.whole.prediction[here], here) if len(here) else unknown,
+                lowest=tuple(own.min(axis=0).tolist()) if len(here) else (unknown,) * own.shape[1],
+                highest=tuple(own.max(axis=0).tolist()) if len(here) else (unknown,) * own.shape[1],
+                is_inside=not any(self.outside[r]),
+                stays=not self.whole.leaves_range(alone).any(),
+            )
+
+
+def _find_governing(rules: RuleBase, rows: FloatArray) -> IntArray:
+    """Return which rule has the largest firing share in each row."""
+    blocks = np.split(rows, range(_BLOCK_ROWS, len(rows), _BLOCK_ROWS))
+    return np.concatenate([rules.firing_share(block).argmax(axis=1) for block in blocks])
+
+
+def _predict_own(rules: RuleBase, rows: FloatArray, governing: IntArray) -> FloatArray:
+    """Return what the rule that governs a row says of it by itself, of shape (n_rows, n_outputs)."""
+    outputs = np.empty((len(rows), rules.n_outputs))
+    inputs = rules.consequent_inputs(rows)
+    for r in np.unique(governing):
+        here = governing == r
+        outputs[here] = inputs[here] @ rules.consequents[r, :, 1:].T + rules.consequents[r, :, 0]
+    return outputs
+
+
+class _Held(NamedTuple):
+    """A condition on rows: where it holds, and whether its center lies outside the range of its column."""
+
+    holds: BoolArray
+    is_outside: bool
+
+
+def _list_conditions(
+    rules: RuleBase, r: int, rows: FloatArray, columns: Sequence[Any], profile: Profile | None
+) -> Iterator[_Held]:
+    """Yield the conditions of a rule that exclude something."""
+    n_projected = rules.n_projected
+    if n_projected:
+        projected = rules.antecedent_inputs(rows)[:, :n_projected]
+        for values, center, width in zip(projected.T, rules.centers[r], rules.widths[r], strict=False):
+            interval = center - HALF_WIDTH * width, center + HALF_WIDTH * width
+            yield from _hold_interval(values, interval, center, (values.min(), values.max()))
+    for column, features in group_inputs(rules, columns):
+        if column is not None and column.kind == "category":
+            allowed = find_levels(rules, r, features)
+            if not allowed.all():
+                yield _Held(_hold_levels(rows[:, features], allowed), False)
+            continue
+        for m in map(int, features):
+            values = rows[:, m]
+            if is_yes_or_no(m, profile, column, is_first=m == features[0]):
+                truth = find_truth(rules, r, m)
+                if truth is not None:
+                    yield _Held((values > 0.5) == truth, False)
+            elif np.isfinite(rules.widths[r, n_projected + m]):
+                span = (values.min(), values.max()) if profile is None else profile.span(m)
+                center = rules.centers[r, n_projected + m]
+                yield from _hold_interval(values, find_interval(rules, r, m), center, span)
+
+
+def _hold_interval(
+    values: FloatArray, interval: tuple[float, float], center: float, span: tuple[float, float]
+) -> Iterator[_Held]:
+    """Yield a condition that holds in an interval, unless it excludes no value and no end of the training range."""
+    low, high = interval
+    holds = (low <= values) & (values <= high)
+    if not (holds.all() and low <= span[0] and span[1] <= high):
+        yield _Held(holds, not span[0] <= center <= span[1])
+
+
+def _hold_levels(inputs: FloatArray, allowed: BoolArray) -> BoolArray:
+    """Return where a category has one of the levels that a condition lets pass; rows may have an unknown level."""
+    is_known = inputs.max(axis=1) > 0.5
+    return np.where(is_known, allowed[inputs.argmax(axis=1)], not lists_levels(allowed))
+
+
+def _write(value: float, scale: float) -> str:
+    """Write a number with three digits; it is 0 if it is negligible beside a scale, and a dash if there is none."""
+    if np.isnan(value):
+        return "-"
+    return "0" if abs(value) < 1e-3 * scale else format_number(float(f"{value:.3g}"))
+
+
+def _write_beyond(rule: RuleTruth) -> str:
+    if not rule.is_inside:
+        return "center" if rule.stays else "both"
+    return "" if rule.stays else "output"
+
+
+# -- rows that no rule fits --------------------------------------------------------------------------------------------
+
+
+def describe_misfits(opened: OpenModel, rows: FloatArray) -> list[list[str]]:
+    """Say of rows, which are encoded, that no rule fits them, with a line for each part of the model where it is so.
+
+    A rule fits a row if it fires to at least 0.05, or if it names intervals and the row is in all of them. The shares
+    of rules always sum to 1, so that some rule governs a row also where none was made for it.
+
+    Returns
+    -------
+    list of list of str
+        For each row the lines, mostly none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from takagi import RuleBase
+    >>> from takagi._model import open_model
+    >>> from takagi.inspection._truth import describe_misfits
+    >>> rules = RuleBase([[0.0], [10.0]], [[2.0], [2.0]], [[[0.0, 1.0]], [[5.0, 0.0]]])
+    >>> describe_misfits(open_model(rules), np.array([[1.0], [19.2]]))
+    [[], ['No rule fits this row: the best holds to 0.00003.']]
+    """
+    parts = opened.model.parts
+    lines: list[list[str]] = [[] for _ in rows]
+    for k, part in enumerate(parts):
+        level = np.exp(part.log_firing(rows).max(axis=1))
+        poor = np.flatnonzero(level < _LEAST_FIRING)
+        if part.intervals is not None:
+            held = [_satisfies(part, r, rows[poor], opened.columns, opened.model.profile) for r in range(part.n_rules)]
+            poor = poor[~np.any(held, axis=0)] if len(poor) else poor
+        what = "No rule fits this row" if len(parts) == 1 else f"{name_part(k, len(parts))}: no rule fits this row"
+        for i in poor:
+            lines[i].append(f"{what}: the best holds to {_write_level(float(level[i]))}.")
+    return lines
+
+
+def _satisfies(rules: RuleBase, r: int, rows: FloatArray, columns: Sequence[Any], profile: Profile | None) -> BoolArray:
+    """Return which rows satisfy all conditions of a rule."""
+    satisfied = np.ones(len(rows), dtype=bool)
+    for condition in _list_conditions(rules, r, rows, columns, profile) if len(rows) else ():
+        satisfied &= condition.holds
+    return satisfied
+
+
+def _write_level(level: float) -> str:
+    if level < 1e-6:
+        return "less than 0.000001"
+    return np.format_float_positional(float(f"{level:.1g}"), trim="-")
+
+
+# -- size --------------------------------------------------------------------------------------------------------------
+
+
+class RuleSize(NamedTuple):
+    """How much there is to read in a model; what `measure_size` returns.
+
+    Parameters
+    ----------
+    n_rules, n_conditions, n_terms : int
+        Rules, conditions and terms of all parts.
+    max_conditions, max_terms : int
+        The most conditions that a rule has, and the most terms that a formula has.
+    """
+
+    n_rules: int
+    n_conditions: int
+    n_terms: int
+    max_conditions: int
+    max_terms: int
+
+
+def measure_size(model: Any) -> RuleSize:
+    """Count what there is to read in a model: rules, conditions and terms.
+
+    Conditions are those that the text shows, so that one which excludes nothing does not count; a rule has at most one
+    for each column of the table, whatever levels it names. Terms are weights other than zero of formulas; constants do
+    not count, and a bend is one term.
+
+    Parameters
+    ----------
+    model : TSKRegressor, Pipeline, RuleBase or RuleModel
+        A fitted model; not a committee.
+
+    Returns
+    -------
+    RuleSize
+        The numbers, by name.
+
+    Examples
+    --------
+    >>> from takagi import RuleBase
+    >>> from takagi.inspection import measure_size
+    >>> rules = RuleBase([[0.0], [10.0]], [[2.0], [2.0]], [[[0.0, 1.0]], [[5.0, 0.0]]])
+    >>> measure_size(rules)
+    RuleSize(n_rules=2, n_conditions=2, n_terms=1, max_conditions=1, max_terms=1)
+    """
+    opened = open_model(model)
+    parts = opened.model.parts
+    conditions = [
+        count_conditions(part, r, part.profile, opened.columns) for part in parts for r in range(part.n_rules)
+    ]
+    terms = [int(n) for part in parts for n in np.count_nonzero(part.consequents[:, :, 1:], axis=2).ravel()]
+    return RuleSize(len(conditions), sum(conditions), sum(terms), max(conditions), max(terms))

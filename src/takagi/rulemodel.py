@@ -1,0 +1,227 @@
+"""The model: a sum of rule bases, "main rules" and "adjustments"; mostly there is one."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+from scipy.special import expit, softmax
+
+from takagi._text import shorten
+from takagi._typing import ArrayLike, FloatArray
+from takagi._wording import describe_model
+from takagi.bend import Bend
+from takagi.profile import Profile
+from takagi.rulebase import RuleBase
+
+_MOST_COMBINATIONS = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class RuleModel:
+    """A frozen sum of rule bases over the same features and outputs.
+
+    The outputs of the parts are added up, and the link, which all parts have in common, comes last. The first part has
+    the main rules, the others adjust what these say. A model of one part is that rule base.
+
+    Parameters
+    ----------
+    parts : sequence of RuleBase
+        At least one, with equal numbers and names of features and outputs, and equal links.
+
+    Examples
+    --------
+    >>> from takagi import RuleBase, RuleModel
+    >>> main = RuleBase(centers=[[0.0], [10.0]], widths=[[2.0], [2.0]], consequents=[[[0.0, 1.0]], [[5.0, 0.0]]])
+    >>> always = RuleBase(centers=[[0.0]], widths=[[float("inf")]], consequents=[[[1.0, 0.0]]])
+    >>> model = RuleModel([main, always])
+    >>> model.n_rules, model.predict([[0.0], [10.0]]).round(2).tolist()
+    (3, [1.0, 6.0])
+    >>> model.merge().n_rules
+    2
+    """
+
+    parts: tuple[RuleBase, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", tuple(self.parts))
+        if not self.parts or not all(isinstance(part, RuleBase) for part in self.parts):
+            raise ValueError("parts must be one rule base or several.")
+        for name in ("n_features", "n_outputs", "feature_names", "output_names", "link"):
+            first, *others = (getattr(part, name) for part in self.parts)
+            other = next((value for value in others if value != first), first)
+            if other != first:
+                shown = f"{shorten(str(first))} and {shorten(str(other))}"
+                raise ValueError(f"all parts of a model must have the same {name}, got {shown}.")
+
+    # -- sizes and names -----------------------------------------------------------------------------------------------
+
+    @property
+    def first(self) -> RuleBase:
+        """The part with the main rules."""
+        return self.parts[0]
+
+    @property
+    def n_rules(self) -> int:
+        """Number of rules of all parts."""
+        return sum(part.n_rules for part in self.parts)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        return self.first.n_outputs
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.first.n_features
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the features, None if they have none."""
+        return self.first.feature_names
+
+    @property
+    def output_names(self) -> tuple[str, ...] | None:
+        """Names of the outputs, None if they have none."""
+        return self.first.output_names
+
+    @property
+    def link(self) -> str:
+        """What outputs are; see `RuleBase`."""
+        return self.first.link
+
+    @property
+    def profile(self) -> Profile | None:
+        """The summary of the training rows, with the shares of the main rules."""
+        return self.first.profile
+
+    # -- what the rules say about rows ---------------------------------------------------------------------------------
+
+    def check_rows(self, X: ArrayLike) -> FloatArray:
+        """Return rows as a matrix of finite numbers, or an error that says what is wrong."""
+        return self.first.check_rows(X)
+
+    def firing_share(self, X: ArrayLike) -> FloatArray:
+        """Return the normalized firing levels, of shape (n_rows, n_rules), part after part; each part sums to 1."""
+        return np.hstack([part.firing_share(X) for part in self.parts])
+
+    def predict(self, X: ArrayLike, n_threads: int = 1) -> FloatArray:
+        """Return predictions, of shape (n_rows,) for one output and (n_rows, n_outputs) for several."""
+        if len(self.parts) == 1:
+            return self.first.predict(X, n_threads)
+        raw = self.predict_raw(X, n_threads)
+        if self.link != "identity":
+            raw = expit(raw) if self.link == "logit" else softmax(raw, axis=1)
+        return raw[:, 0] if self.n_outputs == 1 else raw
+
+    def predict_raw(self, X: ArrayLike, n_threads: int = 1) -> FloatArray:
+        """Return the outputs before the link, of shape (n_rows, n_outputs)."""
+        total, *others = (part.predict_raw(X, n_threads) for part in self.parts)
+        for other in others:
+            total += other
+        return total
+
+    # -- new models ----------------------------------------------------------------------------------------------------
+
+    def rescale(self, x_mean: FloatArray, x_scale: FloatArray, y_mean: FloatArray, y_scale: FloatArray) -> "RuleModel":
+        """Change units, as `RuleBase.rescale` does; the mean of y goes to the main rules."""
+        means = [y_mean, *[np.zeros_like(y_mean)] * (len(self.parts) - 1)]
+        scaled = (p.rescale(x_mean, x_scale, m, y_scale) for p, m in zip(self.parts, means, strict=True))
+        return RuleModel(tuple(scaled))
+
+    def rename(
+        self, feature_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None
+    ) -> "RuleModel":
+        """Return the same rules with other names; names that are not given stay."""
+        return RuleModel(tuple(part.rename(feature_names, output_names) for part in self.parts))
+
+    def merge(self) -> RuleBase:
+        """Return one rule base that predicts the same: a rule for each choice of one rule per part.
+
+        Conditions of the chosen rules are joined and their formulas added. That is exact as long as no two parts ask
+        about the same feature; there are then as many rules as the product of the parts' numbers.
+
+        Raises
+        ------
+        ValueError
+            If two parts have a condition on the same feature, or one of several parts has projections or shared sets,
+            or there would be more than 1,024 rules.
+        """
+        if len(self.parts) == 1:
+            return self.first
+        self._check_merge()
+        choices = list(product(*(range(part.n_rules) for part in self.parts)))
+        bends = collect_bends(self.parts)
+        weights = [spread_weights(part, bends) for part in self.parts]
+        merged = []
+        for choice in choices:
+            widths = np.array([part.widths[r] for part, r in zip(self.parts, choice, strict=True)])
+            owner = np.isfinite(widths).argmax(axis=0)  # the part that asks about the feature
+            centers = np.array([part.centers[r] for part, r in zip(self.parts, choice, strict=True)])
+            consequents = sum(weight[r] for weight, r in zip(weights, choice, strict=True))
+            at = owner, np.arange(self.n_features)
+            merged.append((centers[at], widths[at], consequents))
+        centers, widths, consequents = (np.array(values) for values in zip(*merged, strict=True))
+        return replace(
+            self.first,
+            centers=centers,
+            widths=widths,
+            consequents=consequents,
+            bends=bends,
+            profile=None,
+            intervals=None,
+        )
+
+    def _check_merge(self) -> None:
+        asked = np.array([np.isfinite(part.widths[:, part.n_projected :]).any(axis=0) for part in self.parts])
+        shared = np.flatnonzero(asked.sum(axis=0) > 1)
+        names = self.feature_names or [f"x{m}" for m in range(self.n_features)]
+        if len(shared):
+            raise ValueError(
+                f"The parts of this model cannot be written as one rule base: more than one has a condition on "
+                f"{', '.join(names[m] for m in shared)}."
+            )
+        if any(
+            part.n_projected or part.consequent_projection is not None or part.sets is not None for part in self.parts
+        ):
+            raise ValueError("Parts with projections or shared sets cannot be written as one rule base.")
+        n_rules = np.prod([float(part.n_rules) for part in self.parts])
+        if n_rules > _MOST_COMBINATIONS:
+            raise ValueError(f"As one rule base this model would have {n_rules:.0f} rules; 1,024 are the most.")
+
+    # -- text ----------------------------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        return describe_model(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"RuleModel(n_parts={len(self.parts)}, n_rules={self.n_rules}, n_features={self.n_features}, "
+            f"n_outputs={self.n_outputs})"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RuleModel):
+            return NotImplemented
+        return self.parts == other.parts
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple:
+        return type(self), (self.parts,)
+
+
+def collect_bends(parts: Iterable[RuleBase]) -> tuple[Bend, ...]:
+    """Return the bends of all parts, each once."""
+    return tuple(dict.fromkeys(bend for part in parts for bend in part.bends))
+
+
+def spread_weights(part: RuleBase, bends: tuple[Bend, ...]) -> FloatArray:
+    """Return the consequents of a part without projections in them, with a place for each of some bends."""
+    n_plain = 1 + part.n_features
+    weights = np.zeros((part.n_rules, part.n_outputs, n_plain + len(bends)))
+    weights[..., :n_plain] = part.consequents[..., :n_plain]
+    for k, bend in enumerate(part.bends):
+        weights[..., n_plain + bends.index(bend)] += part.consequents[..., n_plain + k]
+    return weights
