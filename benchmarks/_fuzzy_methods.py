@@ -14,8 +14,8 @@ from takagi.experiments import paper_algorithm
 N_RULES = 16
 
 
-def fit_takagi(rows: Rows, seed: int) -> TSKRegressor:
-    return TSKRegressor(random_state=seed).fit(*rows.both)
+def fit_takagi(rows: Rows, seed: int, **options: Any) -> TSKRegressor:
+    return TSKRegressor(random_state=seed, **options).fit(*rows.both)
 
 
 def fit_committee(rows: Rows, seed: int) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeRegressor
 
-from _fuzzy_methods import fit_highfis, fit_pytsk
+from _fuzzy_methods import fit_highfis, fit_pytsk, fit_takagi
 from _methods import Method
 from _readings import (
     Condition,
@@ -32,6 +32,7 @@ from _readings import (
 from _rows import Rows, Scaled, Scaling
 from _tree_methods import fit_ebm
 from takagi._typing import FloatArray
+from takagi.inspection import check_rules, measure_size
 
 BOTH, STOPPED = "85 %", "70 %, stopped on 15 %"
 Description = tuple[Size, Truth]
@@ -66,6 +67,12 @@ def describe_with(reader: Reader) -> Callable[[Any, Rows, FloatArray, FloatArray
         return readable.size, judge(readable, *rows.both, X, y)
 
     return describe
+
+
+def describe_takagi(model: Any, rows: Rows, X: FloatArray, y: FloatArray) -> Description:
+    """Return what takagi measures itself, by the same definitions."""
+    found = check_rules(model, X, y).summary
+    return Size(*measure_size(model)), Truth(**{name: found[name] for name in Truth._fields})
 
 
 # -- trees -------------------------------------------------------------------------------------------------------------
@@ -264,6 +271,19 @@ _CUBIST = describe_with(read_cubist)
 METHODS = {
     method.name: method
     for method in (
+        *(
+            ReadableMethod(
+                f"takagi {n_rules}",
+                partial(fit_takagi, recipe="short", n_rules=n_rules),
+                BOTH,
+                f'TSKRegressor(recipe="short", n_rules={n_rules})',
+                "takagi",
+                "takagi",
+                describe_takagi,
+            )
+            for n_rules in (3, 5, 7, 12)
+        ),
+        ReadableMethod("takagi default", fit_takagi, BOTH, "TSKRegressor()", "takagi", "takagi", describe_takagi),
         ReadableMethod("tree 8", partial(fit_tree, n_leaves=8), BOTH, "at least 5 rows a leaf", describe=_TREE),
         ReadableMethod("tree 20", partial(fit_tree, n_leaves=20), BOTH, "at least 5 rows a leaf", describe=_TREE),
         ReadableMethod("Cubist", fit_cubist, BOTH, "one model", "cubist", "cubist", _CUBIST),

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from _frontier_picture import FAMILIES, Mark, count_covered, draw_frontier, list_marks
+from _frontier_picture import FAMILIES, Mark, count_covered, draw_frontier, is_short, list_marks
 from _frontier_tables import make_frontier_tables, make_set_table, rank_methods
 from _readable_trials import ReadableOutcome
 from frontier import list_trials
@@ -93,7 +93,7 @@ def test_empty_store_says_what_to_do(tmp_path):
 
 def test_picture_has_a_mark_per_method(results, tmp_path):
     marks = {mark.name: mark for mark in list_marks(results)}
-    assert marks["Cubist"].words == 300
+    assert marks["Cubist"].words == pytest.approx(300)
     assert marks["Cubist"].error == pytest.approx(0.8 + 0.01 * 10.5)
     assert np.isnan(marks["EBM"].words)
     assert marks["EBM"].n_sets == 21
@@ -105,6 +105,11 @@ def test_look_is_that_of_the_family():
     assert Mark("linear tree 4", 1.0, 1.0, 22).look == FAMILIES["linear tree"]
     assert Mark("tree 8", 1.0, 1.0, 22).look == FAMILIES["tree"]
     assert Mark("EBM", 1.0, 1.0, 22).look[0] not in {color for color, _ in FAMILIES.values()}
+
+
+def test_line_joins_the_sizes_of_short_rules_alone():
+    names = ["takagi 3", "takagi 12", "takagi default", "tree 8"]
+    assert [is_short(Mark(name, 1.0, 1.0, 22)) for name in names] == [True, True, False, False]
 
 
 def test_label_on_a_point_or_outside_costs_more_than_one_beside_it():

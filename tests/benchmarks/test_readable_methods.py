@@ -78,6 +78,16 @@ def test_tree_is_read_as_a_tree(rows):
     assert size[:3] == (8, 7, 0)
 
 
+def test_short_rules_keep_to_their_size_and_are_measured_in_units_of_the_target(rows):
+    rows, X, y = rows
+    size, truth = METHODS["takagi 5"].describe(METHODS["takagi 5"].fit(rows, 0), rows, X, y)
+    assert 2 <= size.n_rules <= 5
+    assert size.max_conditions <= 3
+    assert size.max_terms <= 4
+    assert 1 < truth.strongest < y.std()
+    assert 0.5 < truth.holds <= 1
+
+
 def test_model_without_rules_has_no_size(rows):
     size, truth = describe_nothing(None, *rows)
     assert np.isnan([*size, *truth]).all()
