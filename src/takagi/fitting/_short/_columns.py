@@ -10,7 +10,7 @@ from takagi.bend import Bend
 from takagi.fitting._rows import Rows, measure_columns
 
 MOST_FEATURES = 30  # that are looked at
-_MOST_SLOPES = 16  # that the first formula has
+_MOST_SLOPES = 24  # that the first formula has
 _MOST_BENDS = 6  # the same
 _KNOTS = (0.15, 0.3, 0.5, 0.7, 0.85)  # quantiles
 _FEWEST_VALUES = 5  # of a feature that bends

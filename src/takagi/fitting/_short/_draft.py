@@ -79,6 +79,20 @@ class Draft:
         return replace(self, uses=uses, weights=weights)
 
 
+def start_rules(draft: Draft, base: IntArray, n_rules: int) -> Draft:
+    """Return rules of a new part, without conditions and with weights of zero."""
+    uses = np.zeros((n_rules, draft.uses.shape[1]), dtype=bool)
+    uses[:, base] = True
+    shape = (n_rules, draft.centers.shape[1])
+    return Draft(
+        centers=np.zeros(shape),
+        widths=np.full(shape, np.inf),
+        weights=np.zeros((n_rules, *draft.weights.shape[1:])),
+        uses=uses,
+        part=np.full(n_rules, draft.part.max() + 1),
+    )
+
+
 @dataclass(frozen=True)
 class Task:
     """Rows in standard units, and what is asked of rules for them."""
@@ -90,9 +104,13 @@ class Task:
     agreement: float  # the price on rules that disagree
     ridge: float  # the penalty on weights of formulas
     smoothness: float  # the penalty on narrow sets
-    noise: float  # the part of the target's variance that nothing explains, over the number of rows
+    bend_price: float  # what a bend costs beside a slope when terms are chosen
     low: FloatArray  # the least center of each feature
     high: FloatArray  # the largest one
+
+    def price_bends(self, draft: Draft) -> float:
+        """Return what the bends of a draft cost."""
+        return self.bend_price * float(draft.uses[:, self.Z.shape[1] :].sum())
 
     def take(self, rows: IntArray) -> "Task":
         """Return the task of some rows."""

@@ -15,7 +15,7 @@ from takagi.fitting._short._growth import grow
 from takagi.fitting._short._intervals import MAX_ROWS, fit_intervals
 from takagi.fitting._short._noise import measure_noise
 from takagi.fitting._short._polish import polish, solve_weights
-from takagi.fitting._short._pruning import drop_conditions, exchange_terms, prune_terms
+from takagi.fitting._short._pruning import drop_conditions, exchange_for_formulas, exchange_terms, prune_terms
 from takagi.fitting._training import Watch
 from takagi.profile import spread_rows
 from takagi.rulebase import RuleBase
@@ -27,6 +27,7 @@ _CV_ROWS = 2_000
 _FOLDS = 3
 _AGREEMENT = 0.1
 _RIDGE, _SMOOTHNESS = 5.0, 10.0  # times the noise over the number of rows
+_BEND_PRICE = 4.0  # the same, of a bend when terms are chosen
 _EDGE = 0.05  # of the rows, beyond which there is no center
 _LAST_STEPS = 80
 _LEAST_GAIN = 1.2  # over one rule, for each parameter more, in units of what one gains by noise alone
@@ -93,11 +94,12 @@ def _fit_size(rows: Rows, noise: float, limits: _Limits, watch: Watch | None) ->
         losses.append(loss)
         return watch is not None and watch.tell_step(float(np.sqrt(loss)) * units.loss_factor)
 
-    task, coarse = workshop.task, workshop.coarse
+    coarse = workshop.coarse
     drafts = list(grow(coarse, workshop.base, limits.n_rules, limits.max_conditions, has_ended))
-    (one, loss_of_one), (draft, loss) = (_finish(d, workshop, limits.max_terms) for d in (drafts[0], drafts[-1]))
+    one, loss_of_one = _finish(drafts[0], workshop, limits._replace(n_rules=1))
+    draft, loss = _finish(drafts[-1], workshop, limits)
     n_more = _count_parameters(draft) - _count_parameters(one)
-    if loss_of_one - loss < _LEAST_GAIN * task.noise * n_more:
+    if loss_of_one - loss < _LEAST_GAIN * min(noise, _correct(draft, loss, rows)) / len(rows.X) * n_more:
         draft, loss = one, loss_of_one
     draft, intervals = _make_true(draft, workshop)
     has_ended(loss)
@@ -107,9 +109,18 @@ def _fit_size(rows: Rows, noise: float, limits: _Limits, watch: Watch | None) ->
     return Short(model, np.sqrt(losses), stopped, (workshop.task.ridge, workshop.task.smoothness))
 
 
-def _finish(draft: Draft, workshop: _Workshop, max_terms: int) -> tuple[Draft, float]:
+def _correct(draft: Draft, loss: float, rows: Rows) -> float:
+    """Return what the loss would be for other rows, by generalized cross-validation."""
+    part = min(0.9, _count_parameters(draft) / len(rows.X))
+    return loss / (1 - part) ** 2
+
+
+def _finish(draft: Draft, workshop: _Workshop, limits: _Limits) -> tuple[Draft, float]:
     """Return a draft with so many terms per rule, trained to the end on all rows, and its loss."""
-    draft = exchange_terms(prune_terms(draft, workshop.coarse, max_terms), workshop.coarse, max_terms)
+    task, base = workshop.coarse, workshop.base
+    draft = prune_terms(draft, task, limits.max_terms)
+    draft = exchange_for_formulas(draft, task, base, (limits.n_rules, limits.max_terms))
+    draft = exchange_terms(draft, task, limits.max_terms)
     return polish(draft, workshop.task, _LAST_STEPS)
 
 
@@ -133,7 +144,7 @@ def _open_workshop(rows: Rows, units: Units, noise: float, n_rows: int) -> _Work
         agreement=_AGREEMENT,
         ridge=_RIDGE * noise / n_rows + 1e-6,
         smoothness=_SMOOTHNESS * noise / n_rows + 1e-6,
-        noise=noise / n_rows,
+        bend_price=_BEND_PRICE * noise / n_rows,
         low=np.where(is_flat, Z.min(axis=0), low),
         high=np.where(is_flat, Z.max(axis=0), high),
     )

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit
 
 from takagi._typing import FloatArray, IntArray
-from takagi.fitting._short._draft import Draft, Task
+from takagi.fitting._short._draft import Draft, Task, start_rules
 from takagi.fitting._short._polish import measure_loss, polish, solve_weights, within_bounds
 
 _CUTS = (0.2, 0.4, 0.6, 0.8)  # of the rows that a rule governs
@@ -98,7 +98,7 @@ def exchange_rules(draft: Draft, task: Task, base: IntArray, max_conditions: int
 def split_rule(draft: Draft, split: Split, base: IntArray) -> Draft:
     """Return two rules in place of one: below and above the cut, equally wide, so that they share rows by a sigmoid."""
     if split.rule < 0:
-        new = start_rules(draft, base)
+        new = start_rules(draft, base, 2)
         pair = np.array([draft.n_rules, draft.n_rules + 1])
     else:
         new = draft.pick(np.array([split.rule]))
@@ -112,20 +112,6 @@ def split_rule(draft: Draft, split: Split, base: IntArray) -> Draft:
         centers[rule, split.feature] = (old * centers[rule, split.feature] + added * center) / (old + added)
         widths[rule, split.feature] = (old + added) ** -0.5  # the product of two Gaussians is one
     return replace(grown, centers=centers, widths=widths)
-
-
-def start_rules(draft: Draft, base: IntArray) -> Draft:
-    """Return two rules of a new part, without conditions and with weights of zero."""
-    uses = np.zeros((2, draft.uses.shape[1]), dtype=bool)
-    uses[:, base] = True
-    shape = (2, draft.centers.shape[1])
-    return Draft(
-        centers=np.zeros(shape),
-        widths=np.full(shape, np.inf),
-        weights=np.zeros((2, *draft.weights.shape[1:])),
-        uses=uses,
-        part=np.full(2, draft.part.max() + 1),
-    )
 
 
 # -- scores ------------------------------------------------------------------------------------------------------------

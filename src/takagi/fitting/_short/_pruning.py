@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from takagi._typing import BoolArray, FloatArray
-from takagi.fitting._short._draft import Draft, Task
+from takagi._typing import BoolArray, FloatArray, IntArray
+from takagi.fitting._short._draft import Draft, Task, start_rules
 from takagi.fitting._short._polish import find_weights, measure_loss, normal_equations, polish, solve_weights
 
 _STEPS = 4
@@ -36,6 +36,12 @@ def prune_terms(draft: Draft, task: Task, max_terms: int) -> Draft:
         draft, _ = polish(solve_weights(draft.use(uses), task), task, _STEPS)
 
 
+def _polish_priced(draft: Draft, task: Task) -> tuple[Draft, float]:
+    """Return the draft after some steps, and its loss with the price of its bends."""
+    draft, loss = polish(draft, task, _STEPS)
+    return draft, loss + task.price_bends(draft)
+
+
 def _price_terms(draft: Draft, task: Task) -> FloatArray:
     """Return what it costs to leave out each term, (n_rules, n_columns)."""
     curvature, _ = normal_equations(draft, task)
@@ -45,12 +51,14 @@ def _price_terms(draft: Draft, task: Task) -> FloatArray:
     for o in range(draft.weights.shape[1]):
         own = inverse[o * len(rules) : (o + 1) * len(rules)]
         cost[rules, columns] += draft.weights[rules, o, columns] ** 2 / np.maximum(own, 1e-12)
-    return cost[:, 1:]
+    cost = cost[:, 1:]
+    cost[:, task.Z.shape[1] :] -= task.bend_price
+    return cost
 
 
 def exchange_terms(draft: Draft, task: Task, max_terms: int) -> Draft:
     """Let each rule in turn take in the columns that would gain most, and give up those that cost least."""
-    draft, loss = polish(draft, task, _STEPS)
+    draft, loss = _polish_priced(draft, task)
     for _ in range(_ROUNDS):
         before = loss
         for k in range(draft.n_rules):
@@ -60,11 +68,33 @@ def exchange_terms(draft: Draft, task: Task, max_terms: int) -> Draft:
             uses = draft.uses.copy()
             uses[k, offered] = True
             other, _ = polish(solve_weights(draft.use(uses), task), task, _STEPS)
-            other, value = polish(prune_terms(other, task, max_terms), task, _STEPS)
+            other, value = _polish_priced(prune_terms(other, task, max_terms), task)
             if value < loss * (1 - _WORTH):
                 draft, loss = other, value
         if loss == before:
             break
+    return draft
+
+
+def exchange_for_formulas(draft: Draft, task: Task, base: IntArray, limits: tuple[int, int]) -> Draft:
+    """Let rules give way to formulas that always hold, in parts of their own, as long as that gains.
+
+    Where a target is a sum of more terms than a rule may have, that is what says most. The limits are the number of
+    rules and of terms.
+    """
+    n_rules, max_terms = limits
+    loss = measure_loss(draft, task) + task.price_bends(draft)
+    while n_rules > 1:
+        ways = [draft] if draft.n_rules < n_rules else [draft.without(k) for k in range(draft.n_rules)]
+        ways = [way if way is draft else polish(solve_weights(way, task), task, 3)[0] for way in ways]
+        found = []
+        for way in sorted(ways, key=lambda w: measure_loss(w, task))[:2]:
+            longer = prune_terms(solve_weights(way.add(start_rules(way, base, 1)), task), task, max_terms)
+            found.append(_polish_priced(longer, task))
+        best, value = min(found, key=lambda f: f[1])
+        if value > loss * (1 - _WORTH):
+            break
+        draft, loss = best, value
     return draft
 
 
