@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from _readable_methods import METHODS
-from _tables import SELECTION, average_sets, count_partitions, draw_table, format_seconds
+from _tables import SELECTION, average_sets, count_partitions, describe_duel, draw_table, format_seconds
 from takagi.datasets import list_datasets
 from takagi.experiments import Ranking, rank_columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
+OURS = "takagi 5"
 WITHOUT_TECATOR = tuple(name for name in list_datasets() if not name.startswith("Tecator"))
 SIZES = ("n_rules", "n_conditions", "n_terms", "words", "max_conditions", "max_terms")
 TRUTHS = ("ratio", "strongest", "holds", "governs", "outside", "wild")
@@ -47,6 +48,7 @@ def make_frontier_tables(results: "pd.DataFrame") -> str:
         return "There are no outcomes yet: python benchmarks/frontier.py"
     titles = {
         "Errors": make_error_table(outcomes),
+        f"{OURS} against the others": make_duels(outcomes),
         "Sizes": make_size_table(outcomes),
         "Truth of single rules": make_truth_table(outcomes),
         "Errors, set by set": make_set_table(outcomes, "ratio", 3),
@@ -107,6 +109,24 @@ def describe_ranks(ranking: Ranking | None) -> str:
         f"Mean ranks are on the partitions and {ranking.n_datasets} sets that all ranked methods have; critical "
         f"difference {ranking.critical_difference:.1f}."
     )
+
+
+def make_duels(outcomes: "pd.DataFrame") -> str:
+    """Return errors of one size of short rules and of each other method on the partitions that both have.
+
+    Won and lost are sets, by the means over partitions; p is that of Wilcoxon's signed-rank test over sets.
+    """
+    if OURS not in set(outcomes["method"]):
+        return f"{OURS} has no outcomes."
+    cells = outcomes.pivot_table(index=_CELL, columns="method", values="ratio")
+    rows = []
+    for other in list_run(outcomes):
+        table = cells[[OURS, other]].dropna().groupby(level="dataset").mean() if other != OURS else ()
+        if len(table):
+            n_cells = len(cells[[OURS, other]].dropna())
+            errors = (f"{table[name].mean():.3f}" for name in (OURS, other))
+            rows.append((other, len(table), n_cells, *errors, *describe_duel(table)))
+    return draw_table(("against", "sets", "partitions of sets", OURS, "the other", "won-lost", "p"), rows)
 
 
 def make_size_table(outcomes: "pd.DataFrame") -> str:

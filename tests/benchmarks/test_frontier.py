@@ -78,6 +78,18 @@ def test_sizes_and_truths_are_of_models_with_rules(results):
         assert "EBM" not in tables.split(f"### {title}\n")[1].split("###")[0]
 
 
+def test_duels_are_on_the_partitions_that_both_have(results):
+    ours = results[(results["method"] == "Cubist") & (results["repeat"] == 1)].assign(method="takagi 5")
+    ours["ratio"] = np.where(ours["dataset"] == "Yacht", 9.0, ours["ratio"] - 0.1)
+    tables = make_frontier_tables(pd.concat([results, ours]))
+    words = [word.strip() for word in find_line(tables, "takagi 5 against the others", "Cubist").split("|")]
+    assert words[2:4] == ["22", "22"]
+    assert float(words[5]) == pytest.approx(0.8 + 0.01 * 10.5 - 0.1, abs=0.001)  # the first partition alone
+    assert words[6] == "21-1"
+    assert float(words[7]) < 0.05
+    assert "takagi 5 has no outcomes." in make_frontier_tables(results)
+
+
 def test_set_without_outcome_is_a_dash(results):
     frame = results[results["ratio"].notna()]
     line = make_set_table(frame, "ratio", 3).splitlines()[-2]
