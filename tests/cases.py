@@ -98,10 +98,15 @@ class Problem:
     keep: np.ndarray | None
     l2: float
     smoothness: float = 0.0
+    agreement: float = 0.0
 
     @property
     def batch(self):
-        return self.X, self.y, self.weight, self.l2, self.keep, self.smoothness
+        return self.X, self.y, self.weight, self.l2, self.keep, self.smoothness, self.agreement
+
+    @property
+    def penalties(self):
+        return {"l2": self.l2, "smoothness": self.smoothness, "agreement": self.agreement}
 
 
 def make_rules(rng, n_rules=5, n_features=3, n_outputs=1, projection="none", n_projected=2, n_sets=None) -> ref.Rules:
@@ -123,14 +128,16 @@ def make_rules(rng, n_rules=5, n_features=3, n_outputs=1, projection="none", n_p
     return ref.Rules(C, S, W, PA, PC, projection == "shared", sets)
 
 
-def make_problem(rng, n_rows=10, masked=False, weighted=False, l2=0.05, smoothness=0.0, **sizes) -> Problem:
+def make_problem(
+    rng, n_rows=10, masked=False, weighted=False, l2=0.05, smoothness=0.0, agreement=0.0, **sizes
+) -> Problem:
     rules = make_rules(rng, **sizes)
     n_rules, n_outputs = rules.W.shape[:2]
     X = rng.normal(size=(n_rows, rules.C.shape[1] - (0 if rules.PA is None else rules.PA.shape[1])))
     y = rng.normal(size=(n_rows, n_outputs))
     weight = rng.choice([0.0, 0.5, 1.0, 3.0], size=n_rows) if weighted else np.ones(n_rows)
     keep = rng.random((n_rows, n_rules)) < 0.4 if masked else None
-    return Problem(rules, X, y, weight, keep, l2, smoothness)
+    return Problem(rules, X, y, weight, keep, l2, smoothness, agreement)
 
 
 @st.composite
@@ -148,6 +155,7 @@ def problems(draw, max_rules=20, max_features=12, max_rows=13, **fixed) -> Probl
         "weighted": draw(st.booleans()),
         "l2": draw(st.sampled_from([0.0, 0.05, 2.0])),
         "smoothness": draw(st.sampled_from([0.0, 0.0, 0.3])),
+        "agreement": draw(st.sampled_from([0.0, 0.1, 3.0])),
     }
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     return make_problem(rng, **(chosen | fixed))

@@ -151,18 +151,37 @@ def mean_loss(output, y, weight, kind):
     return rmse(output, y, weight) if kind == "squared" else (weight * log_loss(output, y)).sum() / weight.sum()
 
 
-def loss(rules, X, y, weight, l2, keep=None, smoothness=0.0, kind="squared"):
+def disagreement(rules, X, keep=None):
+    """The variance of the outputs of the rules about the prediction, summed over outputs, per row. (Not in the paper.)
+
+    It is taken over all pairs of rules, so that no prediction is needed.
+    """
+    share, Y = fire(rules, X, keep).share, rule_outputs(rules, X)
+    return np.einsum("nr,nq,nrqo->n", share, share, (Y[:, :, None, :] - Y[:, None, :, :]) ** 2) / 2
+
+
+def disagreement_slopes(share, Y):
+    """The derivatives of half of it by the output of a rule, (n, r, o), and by the log of a firing level, (n, r)."""
+    apart = Y[:, :, None, :] - Y[:, None, :, :]
+    by_output = np.einsum("nr,nq,nrqo->nro", share, share, apart)
+    by_share = np.einsum("nq,nrqo->nr", share, apart**2) / 2
+    share_by_log = share[:, :, None] * (np.eye(share.shape[1]) - share[:, None, :])  # of r by k
+    return by_output, np.einsum("nr,nrk->nk", by_share, share_by_log)
+
+
+def loss(rules, X, y, weight, l2, keep=None, smoothness=0.0, agreement=0.0, kind="squared"):
     """Half the weighted squared error, or the log loss, summed over the batch, and the penalties.
 
-    One is on all consequents but the bias, the other, which is not in the paper, on narrow sets.
+    One is on all consequents but the bias; the others, which are not in the paper, are on narrow sets and, for each
+    row, on rules that disagree.
     """
     output = fire(rules, X, keep).output
     penalty = l2 / 2 * (rules.W[:, :, 1:] ** 2).sum() + smoothness / 2 * (rules.S**-2.0).sum()
     lost = ((output - y) ** 2).sum(axis=1) / 2 if kind == "squared" else log_loss(output, y)
-    return (weight * lost).sum() + penalty
+    return (weight * (lost + agreement / 2 * disagreement(rules, X, keep))).sum() + penalty
 
 
-def gradient(rules, X, y, weight, l2, keep=None, smoothness=0.0, underflow="log", kind="squared"):
+def gradient(rules, X, y, weight, l2, keep=None, smoothness=0.0, agreement=0.0, underflow="log", kind="squared"):
     """The derivative of `loss` by every parameter, as Rules, and what fired."""
     fired = fire(rules, X, keep, underflow)
     good = fired.graded
@@ -170,18 +189,23 @@ def gradient(rules, X, y, weight, l2, keep=None, smoothness=0.0, underflow="log"
     response = fired.output if kind == "squared" else respond(fired.output)
     error = weight[good, None] * (response[good] - y[good])
     pull = np.einsum("no,nro->nr", error, slope)  # derivative of the loss by log f
+    push = np.einsum("no,nr->nro", error, share)  # and by the outputs of the rules
+    if agreement:
+        by_output, by_log = disagreement_slopes(share, rule_outputs(rules, X))
+        pull = pull + agreement * weight[good, None] * by_log
+        push = push + agreement * weight[good, None, None] * by_output
     Z = departures(rules, X)
 
     C = np.einsum("nr,nrm->rm", pull, Z) / rules.S
     S = np.einsum("nr,nrm->rm", pull, Z**2) / rules.S - smoothness / rules.S**3
-    W = np.einsum("no,nr,nm->rom", error, share, bias_and(augment(X, rules.PC)))
+    W = np.einsum("nro,nm->rom", push, bias_and(augment(X, rules.PC)))
     W[:, :, 1:] += l2 * rules.W[:, :, 1:]
     PA = PC = None
     if rules.PA is not None:
         by_input = -np.einsum("nr,nrm->nm", pull, Z / rules.S)[:, : rules.PA.shape[1]]
         PA = bias_and(X).T @ by_input
     if rules.PC is not None:
-        by_input = np.einsum("no,nr,rom->nm", error, share, rules.W[:, :, 1 : 1 + rules.PC.shape[1]])
+        by_input = np.einsum("nro,rom->nm", push, rules.W[:, :, 1 : 1 + rules.PC.shape[1]])
         PC = bias_and(X).T @ by_input
     if rules.tied:
         PA = PC = PA + PC
@@ -221,6 +245,7 @@ class Settings:
     powerball: float = 0.5
     l2: float = 0.05
     smoothness: float = 0.0
+    agreement: float = 0.0
     schedule: str = "constant"
     averaging: float = 0.0
     loss: str = "squared"  # or "log"
@@ -269,7 +294,9 @@ def train(rules, data, scored, batches, keep=None, settings=None):
     curve, scores, trace, firings, underflowed = [], [], [], [], []
     for t, rows in enumerate(batches, start=1):
         kept = None if keep is None else keep[t - 1]
-        g, fired = gradient(rules, X[rows], y[rows], weight[rows], s.l2, kept, s.smoothness, s.underflow, s.loss)
+        penalties = {"l2": s.l2, "smoothness": s.smoothness, "agreement": s.agreement}
+        batch = X[rows], y[rows], weight[rows]
+        g, fired = gradient(rules, *batch, keep=kept, underflow=s.underflow, kind=s.loss, **penalties)
         curve.append(mean_loss(fired.output, y[rows], weight[rows], s.loss))
         rate = s.learning_rate
         if s.schedule == "cosine":

@@ -80,7 +80,7 @@ def test_the_member_that_predicts_a_row_was_not_trained_on_it():
     model = committee(estimator=TSKRegressor(n_rules=3, max_iter=2000)).fit(X, y)
     alone = np.array([member.predict(X[17:18])[0] for member in model.estimators_])
     assert abs(model.oof_prediction_[17]) < 50
-    assert np.sum(alone > 500) == 3
+    assert np.sum(alone > 200) == 3
 
 
 def test_the_error_out_of_fold_is_near_that_on_new_rows(friedman):

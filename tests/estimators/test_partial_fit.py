@@ -189,3 +189,37 @@ def test_a_row_that_comes_all_the_time_trains():
             X = np.r_[rng.normal(size=(1000, 2)), np.zeros((1000, 2))]
             model.partial_fit(X, np.r_[X[:1000, 0], np.full(1000, 5.0)])
         assert not (model.stream_.seen.reservoir.X == 0).all(axis=1).any()
+
+
+def test_a_stream_prices_disagreement():
+    apart = []
+    for price in (0.0, 1.0):
+        model = feed(small(agreement=price, learning_rate=0.01), np.tile(X, (4, 1)), np.tile(Y, 4))
+        share, outputs = model.firing_share(X), model.rule_base_.rule_outputs(X)[:, :, 0]
+        apart.append((share * (outputs - model.predict(X)[:, None]) ** 2).sum(axis=1).mean())
+    assert apart[1] < 0.5 * apart[0]
+
+
+def test_centers_and_widths_stay_within_the_range_of_all_rows_so_far():
+    """The range grows with the stream: the first half of it knows the left half of a column only."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(100.0, 101.0, size=(8000, 2))
+    X = X[np.argsort(X[:, 0] > 100.5, kind="stable")]
+    y = np.sin(20 * X[:, 0])
+    bounded, free = (small(n_rules=8, keep_prob=1.0, bounds=bounds, learning_rate=0.1) for bounds in ("data", None))
+    highest = []
+    for n_rows in (4000, 8000):
+        seen = X[:n_rows]
+        for model in (bounded, free):
+            feed(model, seen[-4000:], y[:n_rows][-4000:])
+        rules = bounded.rule_base_
+        assert is_within(rules, seen)
+        highest.append(rules.centers[:, 0].max())
+    assert highest[0] < 100.5 < highest[1]
+    assert not is_within(free.rule_base_, X)
+
+
+def is_within(rules, X):
+    """Whether no center is outside the range of its column, and no width larger than the range."""
+    is_inside = (rules.centers >= X.min(axis=0)) & (rules.centers <= X.max(axis=0))
+    return (is_inside & (rules.widths <= np.ptp(X, axis=0) * (1 + 1e-9))).all()

@@ -568,7 +568,7 @@ def test_bounds_keep_centers_within_the_data_in_every_stage():
     X, y = make_friedman1(300, 5, noise=1.0, random_state=0)
     low, high = ((end - X.mean(axis=0)) / X.std(axis=0) for end in (X.min(axis=0), X.max(axis=0)))
     model = TSKRegressor(bounds=Bounds(centers=(low, high)), max_iter=300, random_state=0).fit(X, y)
-    free = TSKRegressor(max_iter=300, random_state=0).fit(X, y)
+    free = TSKRegressor(bounds=None, max_iter=300, random_state=0).fit(X, y)
     outside = [
         ((m.rule_base_.centers < X.min(axis=0) - 1e-9) | (m.rule_base_.centers > X.max(axis=0) + 1e-9)).mean()
         for m in (model, free)
@@ -577,7 +577,67 @@ def test_bounds_keep_centers_within_the_data_in_every_stage():
     assert outside[1] > 0
 
 
-@pytest.mark.parametrize("params", [{"optimizer": object()}, {"bounds": object()}, {"optimizer": 3}])
+RANGED = {
+    "accurate": {"max_iter": 400},
+    "droprule": {"recipe": "droprule", "max_iter": 2000, "learning_rate": 0.1},
+    "grid": {"init": "grid", "n_rules": 32, "max_iter": 400},
+    "random": {"init": "random", "n_rules": 8, "max_iter": 400},
+    "targets as they are": {"standardize": "inputs", "max_iter": 400},
+}
+
+
+@pytest.mark.parametrize("params", RANGED.values(), ids=RANGED)
+def test_centers_and_widths_stay_within_the_range_of_the_data_if_wanted(params):
+    """To the last digit for centers, of columns far from zero, too."""
+    X, y = make_friedman1(300, 5, noise=1.0, random_state=0)
+    X = X * [1.0, 30.0, 0.01, 2.0, 5.0] + [0.0, 2000.0, -1.0, 1e6, 3.0]
+    rules = TSKRegressor(**params, bounds="data", random_state=0).fit(X, y).rule_base_
+    assert rules.n_rules > 1
+    assert (rules.centers >= X.min(axis=0)).all()
+    assert (rules.centers <= X.max(axis=0)).all()
+    assert (rules.widths <= np.ptp(X, axis=0) * (1 + 1e-9)).all()
+    free = TSKRegressor(**params, bounds=None, random_state=0).fit(X, y).rule_base_
+    is_beyond = (free.centers < X.min(axis=0)) | (free.centers > X.max(axis=0)) | (free.widths > np.ptp(X, axis=0))
+    assert is_beyond.any()
+
+
+def test_features_beside_projections_stay_within_their_range():
+    X, y = make_friedman1(200, 5, noise=1.0, random_state=0)
+    params = {"projection": "shared", "n_projections": 2, "max_iter": 600}
+    model = TSKRegressor(8, **params, bounds="data", random_state=0).fit(X, y)
+    centers, widths = model.rule_base_.centers, model.rule_base_.widths
+    assert (widths[:, 2:] <= np.ptp(X, axis=0) * (1 + 1e-9)).all()
+    assert ((centers[:, 2:] >= X.min(axis=0)) & (centers[:, 2:] <= X.max(axis=0))).all()
+
+
+def test_a_constant_column_has_its_center_there_and_a_width_that_excludes_nothing():
+    X, y = make_friedman1(100, 5, random_state=0)
+    X = np.c_[X, np.full(100, 7.1)]
+    rules = TSKRegressor(8, max_iter=200, bounds="data", random_state=0).fit(X, y).rule_base_
+    np.testing.assert_allclose(rules.centers[:, 5], 7.1, rtol=1e-12)
+    assert (rules.widths[:, 5] > 1e-3).all()
+
+
+def test_agreement_makes_rules_right_one_by_one(friedman):
+    """In every recipe, what the governing rule says by itself is nearer to the target."""
+    X, y = friedman
+    for recipe in ("accurate", "droprule"):
+        alone = []
+        for price in (0.0, 0.3):
+            model = quick(recipe=recipe, agreement=price, max_iter=1000).fit(X, y)
+            governing = model.firing_share(X).argmax(axis=1)
+            said = model.rule_base_.rule_outputs(X)[np.arange(len(X)), governing, 0]
+            alone.append(np.sqrt(np.mean((said - y) ** 2)))
+        assert alone[1] < 0.8 * alone[0]
+
+
+def test_agreement_does_not_depend_on_the_units_of_the_target(friedman):
+    X, y = friedman
+    one, thousand = (quick(agreement=0.1).fit(X, factor * y).predict(X) / factor for factor in (1.0, 1024.0))
+    np.testing.assert_allclose(one, thousand, rtol=1e-6)
+
+
+@pytest.mark.parametrize("params", [{"optimizer": object()}, {"bounds": object()}, {"optimizer": 3}, {"bounds": 3}])
 def test_other_objects_are_refused(params):
     with pytest.raises(ValueError, match=f"The '{next(iter(params))}' parameter of TSKRegressor must be"):
         TSKRegressor(**params).fit([[1.0], [2.0]], [1.0, 2.0])

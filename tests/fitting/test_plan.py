@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from takagi import TSKRegressor
-from takagi.fitting import Penalties, make_plan
+from takagi import RuleBase, TrainConfig, TSKRegressor
+from takagi.fitting import Penalties, bound_by_range, make_plan
+from takagi.training import Bounds
 
 
 def plan(n_rows=500, n_features=4, **params):
@@ -56,6 +57,7 @@ def test_standardize_says_what_is_scaled(standardize, scaled):
         ("n_projections", "log", "did you mean 'log2'"),
         ("standardize", "input", "did you mean 'inputs'"),
         ("init", "fmc", "init 'fmc' is unknown"),
+        ("bounds", "dat", "bounds 'dat' is unknown, did you mean 'data'"),
         ("optimizer", "adma", "did you mean 'adam'"),
     ],
 )
@@ -97,3 +99,29 @@ def test_log2_counts_projections_by_rules():
     assert plan(n_rules=16, projection="shared").n_projections == 4
     assert plan(n_rules=16, projection="shared", n_projections=2).n_projections == 2
     assert isinstance(np.asarray(plan(n_rules=1).n_projections).item(), int)
+
+
+def test_bounds_are_the_range_of_the_data_in_the_accurate_recipe_unless_others_are_given():
+    own = Bounds(centers=(-1, 1))
+    assert [plan(recipe=recipe).stays_in_range for recipe in ("accurate", "droprule")] == [True, False]
+    assert plan(recipe="droprule", bounds="data").stays_in_range
+    found = [
+        (plan(**params).bounds, plan(**params).stays_in_range) for params in ({}, {"bounds": None}, {"bounds": own})
+    ]
+    assert found == [(None, True), (None, False), (own, False)]
+
+
+def test_the_price_of_disagreement_is_that_of_a_row_whatever_the_number_of_rows():
+    made = plan(agreement=0.2)
+    assert [made.configure(n_rows, 4, 1.0).agreement for n_rows in (64, 10_000)] == [0.2, 0.2]
+
+
+def test_bounds_by_range_leave_alone_what_has_none():
+    """Projected inputs come first; the second feature is constant, the third varies less than the narrowest set."""
+    rules = RuleBase(np.zeros((2, 4)), np.full((2, 4), 5.0), np.zeros((2, 1, 4)), np.zeros((4, 1)))
+    low, high = np.array([-1.0, 3.0, 0.0]), np.array([1.0, 3.0, 1e-9])
+    bounds = bound_by_range(low, high, rules, TrainConfig())
+    np.testing.assert_allclose(bounds.centers, [[-np.inf, -1, 3, 0], [np.inf, 1, 3, 1e-9]], atol=1e-5)
+    np.testing.assert_array_equal(bounds.widths[1], [np.inf, 2, np.inf, np.inf])
+    assert (bounds.centers[0][1:] >= low).all()
+    assert (bounds.centers[1][1:] <= high).all()

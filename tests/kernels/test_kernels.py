@@ -20,8 +20,7 @@ from takagi.optimizers import SGDM
 
 def descend(problem: Problem, rules: ref.Rules, rate: float):
     """One step of plain gradient descent on the batch, without validation."""
-    penalties = {"l2": problem.l2, "smoothness": problem.smoothness}
-    config = TrainConfig(SGDM(beta1=0.0), learning_rate=rate, powerball=1.0, width_floor=0.0, **penalties)
+    config = TrainConfig(SGDM(beta1=0.0), learning_rate=rate, powerball=1.0, width_floor=0.0, **problem.penalties)
     rows = np.arange(len(problem.X))[None]
     keep = None if problem.keep is None else problem.keep[None]
     return train(
@@ -34,7 +33,8 @@ def measure_loss(problem: Problem, rules: ref.Rules) -> float:
     """takagi's loss of the batch, from the error that it reports."""
     rmse = descend(problem, rules, 0.0).history["train_loss"][0]
     penalty = problem.l2 / 2 * (rules.W[:, :, 1:] ** 2).sum() + problem.smoothness / 2 * (rules.S**-2.0).sum()
-    return rmse**2 * problem.weight.sum() * problem.y.shape[1] / 2 + penalty
+    apart = problem.agreement / 2 * problem.weight @ ref.disagreement(rules, problem.X, problem.keep)
+    return rmse**2 * problem.weight.sum() * problem.y.shape[1] / 2 + apart + penalty
 
 
 def measure_gradient(problem: Problem) -> dict:
@@ -49,8 +49,9 @@ def measure_gradient(problem: Problem) -> dict:
 def rounding(problem: Problem) -> float:
     """The size of what may cancel in a gradient: errors times outputs times squared distances over widths."""
     fired = ref.fire(problem.rules, problem.X, problem.keep)
-    error = np.abs(problem.weight[:, None] * (fired.output - problem.y)).sum()
     output = np.abs(ref.rule_outputs(problem.rules, problem.X)).max()
+    error = np.abs(problem.weight[:, None] * (fired.output - problem.y)).sum()
+    error += problem.agreement * problem.weight.sum() * output
     departure = 1 + np.abs(ref.departures(problem.rules, problem.X)).max() ** 2
     return (1 + error) * (1 + output) * departure * (1 + 1 / problem.rules.S.min()) * (1 + np.abs(problem.X).max())
 

@@ -35,6 +35,7 @@ def test_a_stream_of_version_1_goes_on_as_if_there_had_been_no_stop(predictions)
     with np.load(FOLDER / "stream-goes-on-0.1.npz") as later:
         model = load(FOLDER / "stream-0.1.takagi").partial_fit(later["X"], later["Y"])
         np.testing.assert_allclose(model.predict(predictions["X"]), later["prediction"], rtol=1e-6)
+        assert model.bounds is None
 
 
 @pytest.mark.parametrize("name", ["committee", "stream", "pipeline"])

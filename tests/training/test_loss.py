@@ -23,8 +23,9 @@ def make_targets(y):
 
 def descend(problem, rules, rate):
     """One step of plain gradient descent on the batch."""
-    penalties = {"l2": problem.l2, "smoothness": problem.smoothness}
-    config = TrainConfig(SGDM(beta1=0.0), learning_rate=rate, powerball=1.0, width_floor=0.0, loss="log", **penalties)
+    config = TrainConfig(
+        SGDM(beta1=0.0), learning_rate=rate, powerball=1.0, width_floor=0.0, loss="log", **problem.penalties
+    )
     keep = None if problem.keep is None else problem.keep[None]
     return train(
         to_takagi(rules), problem.X, problem.y, None, None, config,

@@ -110,12 +110,13 @@ class BaseTSK(BaseEstimator):
         "projection": [None, str],
         "n_projections": [str, Interval(Integral, 1, None, closed="left")],
         "optimizer": [str, type, *map(type, OPTIMIZERS.values()), HasMethods(["phi", "psi", "omega"])],
-        "bounds": [None, Bounds, HasMethods("project")],
+        "bounds": [None, str, Bounds, HasMethods("project")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "powerball": [Interval(Real, 0, None, closed="left")],
         "keep_prob": [_AUTO, Interval(Real, 0, 1, closed="right")],
         "l2": [_AUTO, Interval(Real, 0, None, closed="left")],
         "smoothness": [_AUTO, Interval(Real, 0, None, closed="left")],
+        "agreement": [_AUTO, Interval(Real, 0, None, closed="left")],
         "batch_size": [_AUTO, Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "schedule": [str],
@@ -141,12 +142,13 @@ class BaseTSK(BaseEstimator):
         projection: str | None = None,
         n_projections: int | str = "log2",
         optimizer: str | Optimizer | OwnOptimizer = "adabelief",
-        bounds: Bounds | FeasibleSet | None = None,
+        bounds: Bounds | FeasibleSet | str | None = "auto",
         learning_rate: float = 0.03,
         powerball: float = 0.5,
         keep_prob: float | str = "auto",
         l2: float | str = "auto",
         smoothness: float | str = "auto",
+        agreement: float | str = "auto",
         batch_size: int | str = "auto",
         max_iter: int = 5000,
         schedule: str = "cosine",
@@ -174,6 +176,7 @@ class BaseTSK(BaseEstimator):
         self.keep_prob = keep_prob
         self.l2 = l2
         self.smoothness = smoothness
+        self.agreement = agreement
         self.batch_size = batch_size
         self.max_iter = max_iter
         self.schedule = schedule

@@ -193,6 +193,8 @@ def paper_algorithm(
         keep_prob=0.5,
         l2=0.05,
         smoothness=0.0,
+        agreement=0.0,
+        bounds=None,
         batch_size=64,
         max_iter=1000,
         schedule="constant",

@@ -19,7 +19,7 @@ from takagi.fitting._rows import (
     merge_equal_rows,
     stack_rows,
 )
-from takagi.fitting._training import Stage, Watch, forget_data, initialize, train_rules
+from takagi.fitting._training import Stage, Watch, bound_by_range, forget_data, initialize, train_rules
 
 __all__ = [
     "MAX_VALIDATION_ROWS",
@@ -31,6 +31,7 @@ __all__ = [
     "Stage",
     "Units",
     "Watch",
+    "bound_by_range",
     "choose_scale",
     "finish_fit",
     "fit_ridge_instead",

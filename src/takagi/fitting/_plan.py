@@ -95,6 +95,7 @@ class Plan:
     penalties: Penalties  # on consequents and sets
     config: TrainConfig  # all other settings of training
     bounds: Bounds | FeasibleSet | None  # where parameters may go
+    stays_in_range: bool  # whether centers and widths stay within the range of the data; there are no bounds then
     holds_out: bool  # whether a part of the rows chooses the iterate; if not, all rows train to the end
     validation_fraction: float  # that part; also what pilots are judged by
     n_teachers: int  # fits whose mean is taught to one; 0 for none
@@ -125,6 +126,8 @@ def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int, loss: str
     limits = {name: value if params[name] is None else params[name] for name, value in _SHORT.items()}
     wanted = limits["n_rules"] if recipe == "short" else params["n_rules"] or "auto"
     n_rules = _read(wanted, _SHORT["n_rules"] if recipe == "short" else count_rules(n_rows, n_features))
+    bounds = _read(params["bounds"], defaults["bounds"])
+    stays_in_range = isinstance(bounds, str) and bool(_check("bounds", bounds, ("data", "auto")))
     return Plan(
         recipe=recipe,
         n_rules=n_rules,
@@ -141,22 +144,32 @@ def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int, loss: str
         config=TrainConfig(
             optimizer=_look_up("optimizer", params["optimizer"], OPTIMIZERS),
             keep_prob=_read(params["keep_prob"], defaults["keep_prob"]),
+            agreement=_read(params["agreement"], defaults["agreement"]),
             batch_size=_read(params["batch_size"], batch_size),
             loss=loss,
             **{name: params[name] for name in _AS_GIVEN},
         ),
-        bounds=params["bounds"],
+        bounds=None if stays_in_range else bounds,
+        stays_in_range=stays_in_range,
         holds_out=recipe == "droprule" or params["n_iter_no_change"] is not None,
         validation_fraction=params["validation_fraction"],
         n_teachers=_read(params["n_teachers"], defaults["n_teachers"] if few else 0),
     )
 
 
+# fmt: off
 _DEFAULTS: dict[str, dict[str, Any]] = {
-    "accurate": {"keep_prob": 1.0, "l2": None, "smoothness": None, "n_teachers": 4},
-    "droprule": {"keep_prob": 0.8, "l2": 0.05, "smoothness": 0.0, "n_teachers": 0},
-    "short": {"keep_prob": 1.0, "l2": None, "smoothness": None, "n_teachers": 0},
+    "accurate": {
+        "keep_prob": 1.0, "l2": None, "smoothness": None, "agreement": 0.0, "n_teachers": 4, "bounds": "data",
+    },
+    "droprule": {
+        "keep_prob": 0.8, "l2": 0.05, "smoothness": 0.0, "agreement": 0.0, "n_teachers": 0, "bounds": None,
+    },
+    "short": {
+        "keep_prob": 1.0, "l2": None, "smoothness": None, "agreement": 0.1, "n_teachers": 0, "bounds": "data",
+    },
 }
+# fmt: on
 _AS_GIVEN = ("learning_rate", "powerball", "max_iter", "schedule", "averaging", "n_iter_no_change")
 
 

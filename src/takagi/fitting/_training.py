@@ -14,10 +14,11 @@ from takagi.fitting._plan import Plan
 from takagi.fitting._rows import Rows, Units, measure_columns, measure_units, spread_weights
 from takagi.initializers import count_distinct
 from takagi.rulebase import RuleBase
-from takagi.training import LOSSES, Callback, Progress, TrainConfig, TrainResult, train
+from takagi.training import LOSSES, Bounds, Callback, Progress, TrainConfig, TrainResult, find_width_floor, train
 
 _LOSSES = ("train_loss", "val_loss", "best_loss")  # of a progress
 _HUGE = 1e200  # a loss that is as good as infinite
+_HAIR = 1e-6  # of a range that centers stay within, so that rounding does not carry them out of it
 
 
 class Stage(NamedTuple):
@@ -181,6 +182,9 @@ def train_rules(
     rules = initialize(scaled, plan, rng, watch) if start is None else units.express(forget_data(start))
     deviation = measure_columns(rows.y, rows.weight)[1]
     config = plan.configure(len(rows.X), rows.X.shape[1], float(((deviation / units.y_scale) ** 2).sum()))
+    bounds = plan.bounds
+    if plan.stays_in_range:
+        bounds = bound_by_range(scaled.X.min(axis=0), scaled.X.max(axis=0), rules, config)
     result = train(
         rules,
         scaled.X,
@@ -192,11 +196,26 @@ def train_rules(
         sample_weight=scaled.weight,
         sample_weight_val=judges.weight,
         callback=watch.follow(units.loss_factor),
-        bounds=plan.bounds,
+        bounds=bounds,
         keep_interrupted=keep_interrupted,
     )
     watch.count(result.n_iter)
     return Trained(result, rules, units, rows, config)
+
+
+def bound_by_range(low: FloatArray, high: FloatArray, rules: RuleBase, config: TrainConfig) -> Bounds:
+    """Return bounds that keep centers within the range of their column, and widths at most as large as the range.
+
+    A column that varies less than the narrowest set has no bound of widths. Projected inputs have no bounds at all, as
+    their range changes while the projections train.
+    """
+    free = np.full(rules.centers.shape[1] - len(low), np.inf)
+    span = high - low
+    widest = np.where(span > find_width_floor(config, rules), span, np.inf)
+    return Bounds(
+        centers=(np.r_[-free, low + _HAIR * span], np.r_[free, high - _HAIR * span]),
+        widths=(None, np.r_[free, widest]),
+    )
 
 
 def initialize(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -> RuleBase:

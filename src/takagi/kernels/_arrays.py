@@ -101,6 +101,7 @@ class Work(NamedTuple):
     kept: np.ndarray  # (r, l) one for the rules that DropRule kept, else zero
     every_rule: np.ndarray  # (r, l) one for rules, zero for the filling
     rate: np.ndarray  # (r, l) weight of each row and rule in `sum_outer`
+    price: np.ndarray  # (r) weight of the disagreement of the rules
     inverse: np.ndarray  # like centers: 1 / width
     offset: np.ndarray  # like centers: -center / width
 
@@ -123,6 +124,7 @@ def make_work(shape, n_rows):
         kept=np.zeros(rows * lanes),
         every_rule=every_rule,
         rate=np.zeros(rows * lanes),
+        price=np.zeros(rows),
         inverse=np.zeros(shape.n_blocks * n_inputs_a * LANES),
         offset=np.zeros(shape.n_blocks * n_inputs_a * LANES),
     )
@@ -168,6 +170,7 @@ class Settings(NamedTuple):
     powerball: float
     l2: float
     smoothness: float
+    agreement: float
     cosine: bool  # the rate falls to zero as half a cosine
     averaging: float  # decay of the running mean of the parameters, 0 for none
     max_iter: int

@@ -170,6 +170,34 @@ def measure_errors(shape, work, rows, y, weight, loss):
 
 
 @inner
+def price_disagreement(shape, work, rows, weight, agreement):
+    """Set `price`, and add to `pull` what the disagreement of the rules adds to it, after `measure_errors`.
+
+    Half of the price times the sum over rules of share x departure^2, a departure being output minus prediction, is
+    added to the loss of each row and output. Departures have a mean of zero, so the derivative by the prediction
+    vanishes: that by an output is share x price x departure, and that by the log of a firing level share x price / 2 x
+    (departure^2 - its mean).
+    """
+    n_outputs, stride, page = shape.n_outputs, shape.n_blocks * LANES, len(work.share)
+    for i in range(len(rows)):
+        work.price[i] = agreement * weight[rows[i]]
+        mean = 0.0
+        for q in range(n_outputs):
+            total, value = splat(0.0), work.value[i * n_outputs + q]
+            for v in range(i * stride, (i + 1) * stride, LANES):
+                departure = load_vector(work.output, q * page + v) - value
+                total = fma(load_vector(work.share, v) * departure, departure, total)
+            mean += lanes_sum(total)
+        for v in range(i * stride, (i + 1) * stride, LANES):
+            square = splat(0.0)
+            for q in range(n_outputs):
+                departure = load_vector(work.output, q * page + v) - work.value[i * n_outputs + q]
+                square = fma(departure, departure, square)
+            scale = load_vector(work.share, v) * (0.5 * work.price[i])
+            store(work.pull, v, fma(square - mean, scale, load_vector(work.pull, v)))
+
+
+@inner
 def differentiate_sets(inputs, n_rows, inverse, offset, pull, grad_c, grad_s, n_inputs, n_blocks):
     """Set the gradients of centers and widths."""
     stride = n_blocks * LANES
@@ -215,12 +243,16 @@ def sum_outer(inputs, n_rows, rate, sums, n_inputs, n_blocks):
 
 
 @inner
-def differentiate_consequents(shape, work, n_rows, q, grad):
+def differentiate_consequents(shape, work, n_rows, q, grad, has_price):
     """Set the gradient of the consequents of output q."""
-    stride = shape.n_blocks * LANES
+    stride, page = shape.n_blocks * LANES, len(work.share)
     for i in range(n_rows):
+        value, error = work.value[i * shape.n_outputs + q], work.error[i * shape.n_outputs + q]
         for v in range(i * stride, (i + 1) * stride, LANES):
-            store(work.rate, v, load_vector(work.share, v) * work.error[i * shape.n_outputs + q])
+            slope = splat(error)
+            if has_price:
+                slope = fma(load_vector(work.output, q * page + v) - value, work.price[i], slope)
+            store(work.rate, v, load_vector(work.share, v) * slope)
     clear(work.rate, n_rows * stride, fill_tile(n_rows) * stride)
     n_inputs = shape.n_projected_c + shape.n_features
     sum_outer(consequent_inputs(shape, work), n_rows, work.rate, grad, n_inputs, shape.n_blocks)
@@ -245,9 +277,9 @@ def differentiate_projection_a(shape, work, n_rows, grad):
 
 
 @inner
-def differentiate_projection_c(theta, shape, work, n_rows, grad):
+def differentiate_projection_c(theta, shape, work, n_rows, grad, has_price):
     """Set the gradient of the consequents' projection: through the slopes of the projected inputs."""
-    start_w = sections(shape)[2]
+    start_w, page = sections(shape)[2], len(work.share)
     n_projected, n_features, stride = shape.n_projected_c, shape.n_features, shape.n_blocks * LANES
     n_inputs = n_projected + n_features
     grad[:] = 0.0
@@ -255,11 +287,17 @@ def differentiate_projection_c(theta, shape, work, n_rows, grad):
         for j in range(n_projected):
             total = 0.0
             for q in range(shape.n_outputs):
-                slope = splat(0.0)
+                slope, priced, value = splat(0.0), splat(0.0), work.value[i * shape.n_outputs + q]
                 for block in range(shape.n_blocks):
                     here = start_w + ((q * shape.n_blocks + block) * (n_inputs + 1) + j + 1) * LANES
-                    slope = slope + load_vector(work.share, i * stride + block * LANES) * load_vector(theta, here)
+                    at = i * stride + block * LANES
+                    part = load_vector(work.share, at) * load_vector(theta, here)
+                    slope = slope + part
+                    if has_price:
+                        priced = fma(load_vector(work.output, q * page + at) - value, part, priced)
                 total += work.error[i * shape.n_outputs + q] * lanes_sum(slope)
+                if has_price:
+                    total += work.price[i] * lanes_sum(priced)
             add_projection_row(grad, work.inputs_c, i * n_inputs + n_projected, n_features, n_projected, j, total)
 
 
@@ -272,8 +310,9 @@ def add_projection_row(grad, inputs, start, n_features, n_projected, j, slope):
 
 
 @njit(inline="always")
-def backward(theta, shape, work, n_rows, grad, l2, smoothness, tied_sets, tied_projection):
+def backward(theta, shape, work, n_rows, grad, settings, tied_sets):
     """Set `grad` to the gradient of the batch's loss, penalties included, after `forward` and `measure_errors`."""
+    l2, smoothness, has_price = settings.l2, settings.smoothness, settings.agreement > 0.0
     start_c, start_s, start_w, start_a, start_p, end = sections(shape)
     n_inputs_a = shape.n_projected_a + shape.n_features
     n_inputs_c = shape.n_projected_c + shape.n_features
@@ -287,15 +326,16 @@ def backward(theta, shape, work, n_rows, grad, l2, smoothness, tied_sets, tied_p
             store(grad_s, i, load_vector(grad_s, i) - inverse * inverse * inverse * smoothness)
     size = shape.n_blocks * (n_inputs_c + 1) * LANES
     for q in range(shape.n_outputs):
-        differentiate_consequents(shape, work, n_rows, q, grad[start_w + q * size : start_w + (q + 1) * size])
+        grad_w = grad[start_w + q * size : start_w + (q + 1) * size]
+        differentiate_consequents(shape, work, n_rows, q, grad_w, has_price)
     for i in range(0, start_a - start_w, LANES):
         if i % ((n_inputs_c + 1) * LANES) != 0:  # the bias is not penalized
             store(grad, start_w + i, load_vector(grad, start_w + i) + load_vector(theta, start_w + i) * l2)
     if shape.n_projected_a > 0:
         differentiate_projection_a(shape, work, n_rows, grad[start_a:start_p])
     if shape.n_projected_c > 0:
-        differentiate_projection_c(theta, shape, work, n_rows, grad[start_p:end])
-    if tied_projection:
+        differentiate_projection_c(theta, shape, work, n_rows, grad[start_p:end], has_price)
+    if settings.tied_projection:
         for i in range(start_p - start_a):
             grad[start_a + i] += grad[start_p + i]
             grad[start_p + i] = grad[start_a + i]

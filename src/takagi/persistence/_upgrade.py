@@ -24,7 +24,7 @@ def _from_1(value: Any) -> Any:
     """Bring all estimators of a document of version 1 to version 2.
 
     Errors of training became losses, the line ridge regression, the rules a list of parts, and the recipe a parameter;
-    rules have a link, and the state of a stream no longer shows the order of the kernels.
+    rules have a link, and the state of a stream no longer shows the order of the kernels. Parameters had no bounds.
     """
     if isinstance(value, list):
         return [_from_1(item) for item in value]
@@ -55,12 +55,13 @@ def _split_up(model: dict[str, Any]) -> None:
 
 
 def _name_recipe(parameters: Any) -> str:
-    """Set the recipe that parameters stood for, and return it: a given number of rules, or DropRule itself."""
+    """Set what parameters stood for, and return the recipe: that of a given number of rules, or DropRule itself."""
     if not isinstance(parameters, dict):
         return "accurate"
     n_rules, keep_prob = parameters.get("n_rules", "auto"), parameters.get("keep_prob", "auto")
     drops = n_rules != "auto" if keep_prob == "auto" else keep_prob != 1
     parameters["recipe"] = "droprule" if drops else "accurate"
+    parameters.setdefault("bounds", None)
     return parameters["recipe"]
 
 

@@ -6,11 +6,11 @@ import numpy as np
 
 from takagi import kernels
 from takagi._typing import BoolArray, FloatArray
-from takagi.fitting import Rows, Units
+from takagi.fitting import Rows, Units, bound_by_range
 from takagi.profile import measure_profile
 from takagi.rulebase import RuleBase, pack, unpack
 from takagi.streaming._seen import Seen
-from takagi.training import Run, TrainConfig, begin_state, find_width_floor
+from takagi.training import Bounds, Run, TrainConfig, begin_state, find_width_floor
 
 MAX_HISTORY = 1_000
 
@@ -77,13 +77,19 @@ class Learner:
 
     # -- training ------------------------------------------------------------------------------------------------------
 
-    def open_run(self, config: TrainConfig, training: Rows, validation: Rows, n_iter: int) -> Run:
+    def open_run(self, config: TrainConfig, training: Rows, seen: Seen, n_iter: int, stays_in_range: bool) -> Run:
         """Return a run that goes on from here, and judge the best rules by the validation rows of today."""
-        scaled = [self.units.standardize(rows) for rows in (training, validation)]
+        scaled = [self.units.standardize(rows) for rows in (training, seen.reservoir)]
         data, held_out = (tuple(np.ascontiguousarray(part) for part in rows) for rows in scaled)
-        run = Run(self.start, config, data, held_out, n_iter, state=self.state, is_thorough=False)
+        bounds = self._bound(seen, config) if stays_in_range else None
+        run = Run(self.start, config, data, held_out, n_iter, state=self.state, is_thorough=False, bounds=bounds)
         self.state.best_loss[0] = run.validate(self.state.best)
         return run
+
+    def _bound(self, seen: Seen, config: TrainConfig) -> Bounds:
+        """Return bounds that keep centers and widths within the range of all rows so far."""
+        low, high = ((end - self.units.x_mean) / self.units.x_scale for end in (seen.x.low, seen.x.high))
+        return bound_by_range(low, high, self.start, config)
 
     def record(self, run: Run, n_before: int) -> None:
         """Add the block that began with entry `n_before` of the run's history to the history."""

@@ -179,7 +179,7 @@ class Stream:
         rows = seen.waiting.take(np.arange(n_batches * batch_size))
         rows = rows._replace(weight=rows.weight * (seen.n_rows / seen.x.weight))
         announce_compilation()
-        run = learner.open_run(config, rows, seen.reservoir, n_batches)
+        run = learner.open_run(config, rows, seen, n_batches, plan.stays_in_range)
         self.learner, self.config = learner, config
         try:
             self._run_blocks(run, n_batches)

@@ -101,6 +101,10 @@ class TrainConfig:
     smoothness : float, default=0
         Penalty on narrow sets: half of it times the sum of ``1 / widths**2`` is added to the loss of a batch. Not in
         the paper.
+    agreement : float, default=0
+        Penalty on the disagreement of the rules that govern a row: half of it times the sum over rules of ``share *
+        (output - prediction)**2``, outputs before the link, is added to the loss of each row and output. So every rule
+        has to be right by itself where it governs. Not in the paper.
     batch_size : int, default=64
     max_iter : int, default=1000
     schedule : {"constant", "cosine"}, default="constant"
@@ -123,6 +127,7 @@ class TrainConfig:
     keep_prob: float = 0.5
     l2: float = 0.05
     smoothness: float = 0.0
+    agreement: float = 0.0
     batch_size: int = 64
     max_iter: int = 1000
     schedule: str = "constant"
@@ -158,6 +163,7 @@ _RANGES = (
     ("keep_prob", 0.0, 1.0),
     ("l2", 0.0, _HUGE),
     ("smoothness", 0.0, _HUGE),
+    ("agreement", 0.0, _HUGE),
     ("batch_size", 1, _HUGE),
     ("max_iter", 0, _HUGE),
     ("averaging", 0.0, 0.999999),

@@ -295,6 +295,7 @@ def _settings(config: TrainConfig, rules: RuleBase, every: int) -> kernels.Setti
         powerball=float(config.powerball),
         l2=float(config.l2),
         smoothness=float(config.smoothness),
+        agreement=float(config.agreement),
         cosine=config.schedule == "cosine",
         averaging=float(config.averaging),
         max_iter=int(config.max_iter),

@@ -25,7 +25,6 @@ SIZES = (1, 2, 3, 5, 7, 9, 12)  # that cross-validation chooses from
 _ROWS = (1_200, 4_000)  # that find the structure, and that train it to the end
 _CV_ROWS = 2_000
 _FOLDS = 3
-_AGREEMENT = 0.1
 _RIDGE, _SMOOTHNESS = 5.0, 10.0  # times the noise over the number of rows
 _BEND_PRICE = 4.0  # the same, of a bend when terms are chosen
 _EDGE = 0.05  # of the rows, beyond which there is no center
@@ -47,6 +46,7 @@ class _Limits(NamedTuple):
     n_rules: int
     max_conditions: int
     max_terms: int
+    agreement: float
 
 
 class _Workshop(NamedTuple):
@@ -70,7 +70,7 @@ def fit_short(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) ->
     if noise.is_all or not (np.ptp(rows.X, axis=0) > 0).any():
         warn_user("No column tells anything about the target that could be seen: the model is the target's mean.")
         return Short(_say_mean(rows), np.empty(0), "no_change", (0.0, 0.0))
-    limits = _Limits(plan.n_rules, plan.max_conditions, plan.max_terms)
+    limits = _Limits(plan.n_rules, plan.max_conditions, plan.max_terms, plan.config.agreement)
     if plan.chooses_size:
         watch.begin("sizes")
         limits = limits._replace(n_rules=_choose_size(rows, noise.part, limits, rng, watch))
@@ -87,7 +87,7 @@ def _fit_size(rows: Rows, noise: float, limits: _Limits, watch: Watch | None) ->
     """Fit rules of a given size."""
     sample = rows.take(spread_rows(len(rows.X), _ROWS[1]))
     units = measure_units(sample, scales_inputs=True, scales_target=True)
-    workshop = _open_workshop(sample, units, noise, len(rows.X))
+    workshop = _open_workshop(sample, units, (noise, limits.agreement), len(rows.X))
     losses: list[float] = []
 
     def has_ended(loss: float) -> bool:
@@ -128,7 +128,8 @@ def _count_parameters(draft: Draft) -> int:
     return int(draft.uses.sum() + draft.n_rules + 2 * draft.asks.sum())
 
 
-def _open_workshop(rows: Rows, units: Units, noise: float, n_rows: int) -> _Workshop:
+def _open_workshop(rows: Rows, units: Units, prices: tuple[float, float], n_rows: int) -> _Workshop:
+    noise, agreement = prices
     standard = units.standardize(rows)
     features = screen_features(rows, standard.X, standard.y)
     rows, Z = rows._replace(X=rows.X[:, features]), standard.X[:, features]
@@ -141,7 +142,7 @@ def _open_workshop(rows: Rows, units: Units, noise: float, n_rows: int) -> _Work
         columns=columns.evaluate(rows.X, Z),
         target=standard.y,
         weight=weight,
-        agreement=_AGREEMENT,
+        agreement=agreement,
         ridge=_RIDGE * noise / n_rows + 1e-6,
         smoothness=_SMOOTHNESS * noise / n_rows + 1e-6,
         bend_price=_BEND_PRICE * noise / n_rows,
