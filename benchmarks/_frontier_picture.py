@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from _frontier_tables import average, find_typical_words, load_outcomes
+from _frontier_tables import find_common, find_typical_words, load_outcomes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ _PLACES = ((1, 0), (-1, 0), (0, 1), (0, -1), (0.8, 0.8), (0.8, -0.8), (-0.8, 0.8
 
 @dataclass(frozen=True)
 class Mark:
-    """A method in the picture: mean error and typical words of the sets; without words it is a line."""
+    """A method in the picture: mean error over so many sets, and typical words; without words it is a line."""
 
     name: str
     error: float
@@ -53,10 +53,10 @@ class Mark:
 
 
 def list_marks(results: "pd.DataFrame") -> list[Mark]:
-    """Return the methods that have outcomes."""
+    """Return the methods that have most sets, with their errors on the partitions that all of them have."""
     outcomes = load_outcomes(results)
-    ratios, words = average(outcomes, "ratio"), find_typical_words(outcomes)
-    return [Mark(name, ratios[name].mean(), words[name], ratios[name].count()) for name in ratios.columns]
+    errors, words = find_common(outcomes), find_typical_words(outcomes)
+    return [Mark(name, errors[name].mean(), words[name], len(errors)) for name in errors.columns if len(errors)]
 
 
 def draw_frontier(results: "pd.DataFrame", path: Path) -> Path:
@@ -66,18 +66,17 @@ def draw_frontier(results: "pd.DataFrame", path: Path) -> Path:
     marks = list_marks(results)
     if not marks:
         raise SystemExit("There are no outcomes yet: python benchmarks/frontier.py")
-    most = max(mark.n_sets for mark in marks)
     with plt.rc_context(STYLE):
         figure, ax = plt.subplots(figsize=(9, 5.6), layout="constrained")
         points, lines = ([mark for mark in marks if np.isnan(mark.words) == without] for without in (False, True))
-        draw_axes(ax, points, lines, most)
+        draw_axes(ax, points, lines)
         ours = sorted((mark for mark in points if is_short(mark)), key=lambda mark: mark.words)
         ax.plot([mark.words for mark in ours], [mark.error for mark in ours], color=FAMILIES[OURS][0], lw=2, zorder=2)
         for mark in points:
             color, marker = mark.look
             ax.scatter(mark.words, mark.error, s=64, color=color, marker=marker, edgecolor="white", lw=0.8, zorder=3)
-        draw_lines(ax, lines, most)
-        label_points(figure, ax, points, lines, ours, most)
+        draw_lines(ax, lines)
+        label_points(figure, ax, points, lines, ours)
         figure.savefig(path, dpi=150)
         plt.close(figure)
     return path
@@ -88,13 +87,13 @@ def is_short(mark: Mark) -> bool:
     return mark.name.startswith(OURS) and mark.name != ACCURATE
 
 
-def draw_axes(ax: Any, points: list[Mark], lines: list[Mark], n_sets: int) -> None:
+def draw_axes(ax: Any, points: list[Mark], lines: list[Mark]) -> None:
     """Set scales, limits and titles."""
     words, errors = [mark.words for mark in points], [mark.error for mark in points + lines]
     margin = 0.08 * (max(errors) - min(errors)) + 0.01
-    ax.set(xscale="log", xlim=(min(words) / 1.25, max(words) * 1.6), ylim=(min(errors) - margin, max(errors) + margin))
+    ax.set(xscale="log", xlim=(min(words) / 1.5, max(words) * 1.6), ylim=(min(errors) - margin, max(errors) + margin))
     ticks = [
-        tick for tick in (10, 20, 50, 100, 200, 500, 1000, 2000, 5000) if min(words) / 1.25 < tick < max(words) * 1.6
+        tick for tick in (10, 20, 50, 100, 200, 500, 1000, 2000, 5000) if min(words) / 1.5 < tick < max(words) * 1.6
     ]
     ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     ax.minorticks_off()
@@ -104,27 +103,22 @@ def draw_axes(ax: Any, points: list[Mark], lines: list[Mark], n_sets: int) -> No
         ax.annotate("ridge regression", (1, 1), (0, 2), ("axes fraction", "data"), "offset points", ha="right",
                     va="bottom", color="0.55", fontsize=9)  # fmt: skip
     ax.set_xlabel("words to read: rules + conditions + terms, geometric mean over sets (log scale)")
-    ax.set_ylabel(f"test RMSE over that of ridge regression, mean of {n_sets} sets")
+    ax.set_ylabel(f"test RMSE over that of ridge regression, mean of {points[0].n_sets} sets")
     ax.set_title("Error against size of models that people read", loc="left", fontsize=12, fontweight="bold")
     ax.annotate("better", (0.012, 0.02), (0.07, 0.09), "axes fraction", "axes fraction", color="0.5", fontsize=9,
                 arrowprops={"arrowstyle": "->", "color": "0.6"})  # fmt: skip
 
 
-def describe(mark: Mark, most: int) -> str:
-    """Return the name, with the number of sets if some are missing."""
-    return mark.name if mark.n_sets == most else f"{mark.name} ({mark.n_sets} sets)"
-
-
-def draw_lines(ax: Any, lines: list[Mark], most: int) -> None:
+def draw_lines(ax: Any, lines: list[Mark]) -> None:
     """Draw methods without words as horizontal lines, named at the right, above the higher and below the lower one."""
     for level, mark in enumerate(sorted(lines, key=lambda mark: -mark.error)):
         ax.axhline(mark.error, color=mark.look[0], lw=1.2, ls=(0, (6, 3)), zorder=1)
         side, shift = ("bottom", 2) if level == 0 else ("top", -3)
-        ax.annotate(f"{describe(mark, most)}: curves, no rules", (1, mark.error), (0, shift), ("axes fraction", "data"),
+        ax.annotate(f"{mark.name}: curves, no rules", (1, mark.error), (0, shift), ("axes fraction", "data"),
                     "offset points", ha="right", va=side, color=mark.look[0], fontsize=9)  # fmt: skip
 
 
-def label_points(figure: Any, ax: Any, points: list[Mark], lines: list[Mark], ours: list[Mark], most: int) -> None:
+def label_points(figure: Any, ax: Any, points: list[Mark], lines: list[Mark], ours: list[Mark]) -> None:
     """Name the points, each where its name covers the least of marks, lines and names that are there."""
     figure.canvas.draw()
     renderer = figure.canvas.get_renderer()
@@ -137,20 +131,20 @@ def label_points(figure: Any, ax: Any, points: list[Mark], lines: list[Mark], ou
     for mark in sorted(points, key=lambda mark: (not mark.name.startswith(OURS), mark.words)):
         boxes = []
         for place in _PLACES:
-            text = place_label(ax, mark, place, most)
+            text = place_label(ax, mark, place)
             boxes.append(text.get_window_extent(renderer))
             text.remove()
         costs = [count_covered(box, occupied, taken, ax.bbox) for box in boxes]
         best = int(np.argmin(costs))
-        place_label(ax, mark, _PLACES[best], most)
+        place_label(ax, mark, _PLACES[best])
         taken.append(boxes[best])
 
 
-def place_label(ax: Any, mark: Mark, place: tuple[float, float], most: int) -> Any:
+def place_label(ax: Any, mark: Mark, place: tuple[float, float]) -> Any:
     """Write the name of a point beside it."""
     across, up = place
     return ax.annotate(
-        describe(mark, most),
+        mark.name,
         (mark.words, mark.error),
         (_GAP * across, _GAP * up),
         textcoords="offset points",

@@ -16,7 +16,7 @@ OURS = "takagi 5"
 WITHOUT_TECATOR = tuple(name for name in list_datasets() if not name.startswith("Tecator"))
 SIZES = ("n_rules", "n_conditions", "n_terms", "words", "max_conditions", "max_terms")
 TRUTHS = ("ratio", "strongest", "holds", "governs", "outside", "wild")
-MOST_SETS = 0.75  # of those of the method with most, which a method needs to be ranked
+MOST_SETS = 0.75  # of those of the method with most, which a method needs to be ranked and drawn
 _CELL = ["dataset", "repeat"]
 
 
@@ -92,12 +92,17 @@ def make_error_table(outcomes: "pd.DataFrame") -> str:
     return f"{draw_table(columns, rows)}\n\n{notes}"
 
 
-def rank_methods(outcomes: "pd.DataFrame") -> Ranking | None:
-    """Rank the methods that have most sets, on the partitions that all of them have; None if there is too little."""
+def find_common(outcomes: "pd.DataFrame") -> "pd.DataFrame":
+    """Return errors of the methods that have most sets, on the partitions that all of them have; a row per set."""
     n_sets = outcomes.groupby("method")["dataset"].nunique()
     most = [name for name in list_run(outcomes) if n_sets[name] >= MOST_SETS * n_sets.max()]
     cells = outcomes.pivot_table(index=_CELL, columns="method", values="ratio").reindex(columns=most)
-    table = cells.dropna().groupby(level="dataset").mean()
+    return cells.dropna().groupby(level="dataset").mean()
+
+
+def rank_methods(outcomes: "pd.DataFrame") -> Ranking | None:
+    """Rank methods on what they have in common; None if that is too little."""
+    table = find_common(outcomes)
     return rank_columns("most", table) if min(table.shape) > 2 else None
 
 
