@@ -2,6 +2,8 @@
 
 import math
 
+_MOST_DIGITS = 15
+
 
 def round_between(low: float, high: float) -> float:
     """Return the number with the fewest digits that is above `low` and below `high`, the middle one of several.
@@ -17,7 +19,7 @@ def round_between(low: float, high: float) -> float:
     if low < 0 < high:
         return 0.0
     step = 10.0 ** math.floor(math.log10(max(abs(low), abs(high))))
-    while step > 0:
+    for _ in range(_MOST_DIGITS):
         for size in (step, step / 2):  # full steps, then halves
             number = round(middle / size) * size
             number = float(f"{number:.15g}")

@@ -6,6 +6,7 @@ import pytest
 from made_cars import FIT, make_cars
 from sklearn.base import clone
 
+from takagi.inspection import measure_size
 from takagi.persistence import load
 
 TARGET = ("--target", "price")
@@ -65,6 +66,8 @@ def test_json_is_all_of_the_output(call, scratch):
         "max_iter": 300,
         "random_state": 0,
         "committee": False,
+        "max_conditions": None,
+        "max_terms": None,
     }
     assert summary["settings"] == settings
     assert [score["who"] for score in summary["scores"]["scores"]] == [
@@ -254,7 +257,7 @@ def test_a_committee_is_fitted_and_used(call, scratch):
     assert "takagi, 8 rules in 8 members" in out
     assert "takagi report" not in out  # which takes one set of rules
     model = load("new.takagi")
-    assert (len(model[-1].estimators_), model[-1].estimator.n_rules) == (8, "auto")
+    assert (len(model[-1].estimators_), model[-1].estimator.n_rules) == (8, None)
     code, _, _ = call("predict", "new.takagi", "cars.csv", "-o", "p.csv")
     assert code == 0
     np.testing.assert_allclose(pd.read_csv("p.csv").iloc[:, -1], model.predict(pd.read_csv("cars.csv")), rtol=1e-6)
@@ -277,3 +280,20 @@ def test_a_committee_is_not_tuned(call, scratch, listing):
     code, _, err = call("fit", "cars.csv", *TARGET, "-o", "new.takagi", "--committee", "--tune")
     assert (code, listing()) == (2, [])
     assert "--committee and --tune do not go together" in err
+
+
+def test_short_rules_are_fitted_and_obey_their_limits(call, scratch):
+    code, out, err = call(
+        "fit", "cars.csv", *TARGET, "-o", "short.takagi", "--recipe", "short", "--rules", 3, "--max-terms", 2
+    )
+    assert code == 0, err
+    model = load("short.takagi")[-1]
+    assert model.recipe_ == "short"
+    size = measure_size(load("short.takagi"))
+    assert size.n_rules <= 3
+    assert size.max_terms <= 2
+    assert "Rule 1" in out
+    for other in ("--committee", "--tune"):
+        code, out, err = call("fit", "cars.csv", *TARGET, "-o", "x.takagi", "--recipe", "short", other)
+        assert code == 2
+        assert other in err

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
@@ -39,6 +39,7 @@ class Recipe(Enum):
     auto = "auto"
     accurate = "accurate"
     droprule = "droprule"
+    short = "short"
 
 
 def parse_rules(text: str) -> int | str:
@@ -57,13 +58,26 @@ def fit(
     rules: Annotated[
         str | None,
         typer.Option(
-            metavar="N", show_default="auto", help="Number of rules; auto grows with the rows.", parser=parse_rules
+            metavar="N",
+            show_default="auto; 5 if short",
+            help="Number of rules; auto grows with the rows, or is chosen by cross-validation for short rules.",
+            parser=parse_rules,
         ),
     ] = None,
     recipe: Annotated[
         Recipe,
-        typer.Option(help="How rules are learned: accurate for the smallest error, droprule for rules to be read."),
+        typer.Option(
+            help="How rules are learned: accurate for the smallest error, short for few rules that are true one by "
+            "one, droprule as in the paper."
+        ),
     ] = Recipe.auto,
+    max_conditions: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", show_default="3", help="The most conditions of a short rule."),
+    ] = None,
+    max_terms: Annotated[
+        int | None, typer.Option(min=1, metavar="N", show_default="4", help="The most terms of a short rule's formula.")
+    ] = None,
     committee: Annotated[
         bool,
         typer.Option("--committee", help="Eight models and a memory: the smallest error, but many rules."),
@@ -99,6 +113,10 @@ def fit(
     """
     set_output(quiet=quiet, silent=quiet or as_json)
     output = check_output(output, force, inputs=table)
+    if committee and (recipe is Recipe.short or max_conditions or max_terms):
+        raise Misuse("--committee has many rules, and a short model few; leave one of them out.")
+    if tune and (recipe is Recipe.short or max_conditions or max_terms):
+        raise Misuse("--tune is for the other recipes; for short rules, --rules auto chooses their number.")
     if committee and tune:
         raise Misuse("--committee and --tune do not go together; leave one of them out.")
     layout = make_layout(no_header, names, sheet)
@@ -107,7 +125,11 @@ def fit(
     show_training_table(source, data)
     training, test = workflow.split_off(len(data.y), test_fraction, seed)
     settings, candidates = (
-        workflow.choose_settings(rules, iterations, seed, recipe=recipe.value, committee=committee),
+        replace(
+            workflow.choose_settings(rules, iterations, seed, recipe=recipe.value, committee=committee),
+            max_conditions=max_conditions,
+            max_terms=max_terms,
+        ),
         [],
     )
     if tune:
@@ -176,6 +198,8 @@ def _print_rules(model: Pipeline, output: Path) -> None:
         print_text(f"\n{export_text(model)}\n")
         return
     print_text(f"\n{workflow.describe_size(model)}; to print them: takagi rules {shlex.quote(str(output))}")
+    if not hasattr(model[-1], "estimators_"):
+        print_text("For a few rules that can be read and believed: --recipe short")
     memory = getattr(model[-1], "memory_", None)
     print_text("" if memory is None else f"The model holds {count(len(memory.rows), 'row')} of the table.\n")
 
@@ -196,7 +220,7 @@ def _show_candidates(candidates: list[workflow.Candidate]) -> None:
     errors = write_errors([number for candidate in candidates for number in (candidate.rmse, candidate.deviation)])
     for place, candidate in enumerate(candidates):
         settings = candidate.settings
-        cells = (settings.recipe, f"{settings.n_rules}", f"{settings.keep_prob}", f"{settings.max_iter:,}")
+        cells = (settings.recipe, f"{settings.n_rules or 'auto'}", f"{settings.keep_prob}", f"{settings.max_iter:,}")
         table.add_row(*cells, *errors[2 * place : 2 * place + 2], style="bold" if place == 0 else "")
     console.print(table)
     print_text("")

@@ -12,6 +12,7 @@ from takagi._text import format_number, format_share, format_to_step, join_terms
 from takagi._typing import FloatArray, Table
 from takagi._wording import name_outputs, name_part, name_slopes
 from takagi.inspection._attribution import Attribution, attribute
+from takagi.inspection._truth import describe_misfits
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import collect_bends, spread_weights
 
@@ -62,6 +63,8 @@ class LocalExplanation:
         Where the rows stood in X.
     part_rules : tuple of tuple of int
         Number of rules of each part of each member of a committee; other models are its only member.
+    misfits : list of list of str
+        A sentence for each part of which no rule fits a row, row by row; none for committees.
 
     Examples
     --------
@@ -90,6 +93,7 @@ class LocalExplanation:
     slopes: FloatArray
     row_numbers: tuple[int, ...]
     part_rules: tuple[tuple[int, ...], ...]
+    misfits: list[list[str]]
 
     @property
     def contributions(self) -> FloatArray:
@@ -112,6 +116,7 @@ class LocalExplanation:
         return replace(
             self,
             cells=[self.cells[i] for i in index],
+            misfits=[self.misfits[i] for i in index],
             row_numbers=tuple(self.row_numbers[i] for i in index),
             **{name: getattr(self, name)[index] for name in arrays},
         )
@@ -243,7 +248,7 @@ class LocalExplanation:
                 share, output = format_share(self.share[row, r]), write(self.rule_outputs[row, r, k])
                 lines.append(f"{indent}Rule {r + 1}: {share}, {verb} {output}")
             start += n_rules
-        return lines
+        return [*lines, *(wrap("", sentence.split(), "  ") for sentence in self.misfits[row])]
 
     def plot(self, row: int = 0, output: str | int = 0, *, ax: Any = None) -> Any:
         """Draw the contributions to one prediction as a waterfall.
@@ -323,6 +328,7 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
     explained = LocalExplanation(
         columns=tuple(column.name for column in opened.columns),
         output_names=tuple(name_outputs(opened.model)),
+        misfits=describe_misfits(opened, rows) if len(members) == 1 else [[] for _ in rows],
         feature_names=names,
         cells=opened.show(X),
         baseline=description,

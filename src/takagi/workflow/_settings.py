@@ -30,6 +30,8 @@ class ModelSettings:
         Seed of all random numbers.
     committee : bool, default=False
         Whether to fit a committee of such models.
+    max_conditions, max_terms : int, optional
+        Limits of a short rule.
     """
 
     n_rules: int | str | None = None
@@ -38,6 +40,8 @@ class ModelSettings:
     max_iter: int = 5000
     random_state: int = 0
     committee: bool = False
+    max_conditions: int | None = None
+    max_terms: int | None = None
 
     @property
     def parameters(self) -> dict[str, Any]:

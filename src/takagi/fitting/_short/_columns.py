@@ -44,7 +44,9 @@ def offer_bends(rows: Rows) -> Columns:
         for knot in np.unique(find_knots(column)):
             if values[0] < knot < values[-1]:
                 bends += [Bend(j, "above", knot), Bend(j, "up to", knot)]
-    bent = np.array([bend.evaluate(rows.X[:, bend.feature]) for bend in bends]).reshape(len(bends), -1).T
+    if not bends:
+        return Columns((), np.empty(0), np.empty(0))
+    bent = np.array([bend.evaluate(rows.X[:, bend.feature]) for bend in bends]).T
     mean, scale = measure_columns(bent, rows.weight)
     return Columns(tuple(bends), mean, scale / BEND_SCALE)
 

@@ -75,7 +75,8 @@ def _find_limits(
     place = np.searchsorted(cuts, x)  # x is above cuts[place - 1] and at most cuts[place]
     within = np.cumsum(np.bincount(place, weights=weight, minlength=len(cuts)))
     right = np.cumsum(np.bincount(place, weights=weight * mine, minlength=len(cuts)))
-    value = (1 + _RECALL) * (right[None] - right[:, None]) / (within[None] - within[:, None] + _RECALL * n_mine)
+    n_within = np.maximum(within[None] - within[:, None], 0.0)
+    value = (1 + _RECALL) * (right[None] - right[:, None]) / (n_within + _RECALL * n_mine)
     value[np.tril_indices(len(cuts))] = -1.0
     if not may_be_open:
         value[0, -1] = -1.0

@@ -1,0 +1,228 @@
+"""Short rules from rows: limits, truth, and what bad input gets."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_friedman1
+from sklearn.metrics import r2_score
+from sklearn.pipeline import make_pipeline
+
+from takagi import TableEncoder, TSKCommittee, TSKRegressor, load, save
+from takagi.inspection import check_rules, export_text, measure_size
+
+
+def make_steps(n_rows=400, n_features=4, noise=0.1, seed=0):
+    """A target with another slope below and above a threshold."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(0, 10, size=(n_rows, n_features))
+    y = np.where(X[:, 0] < 4, 3 * X[:, 1], 20 - 2 * X[:, 2]) + noise * rng.normal(size=n_rows)
+    return X, y
+
+
+def short(**parameters):
+    return TSKRegressor(recipe="short", random_state=0, **parameters)
+
+
+@pytest.fixture(scope="module")
+def steps():
+    X, y = make_steps()
+    return short(n_rules=3).fit(X, y), X, y
+
+
+def test_rules_find_the_threshold_and_are_true(steps):
+    model, _, _ = steps
+    X, y = make_steps(seed=1)
+    assert r2_score(y, model.predict(X)) > 0.97
+    found = check_rules(model, X, y).summary
+    assert found["holds"] > 0.95
+    assert found["governs"] > 0.9
+    assert found["outside"] == 0
+    assert found["strongest"] < 1.6 * found["error"]
+    assert "x0 below 4" in str(model.model_) or "x0 above 4" in str(model.model_)
+
+
+@pytest.mark.parametrize(("n_rules", "max_conditions", "max_terms"), [(1, 1, 1), (3, 1, 2), (5, 3, 4), (7, 2, 1)])
+def test_limits_are_obeyed(n_rules, max_conditions, max_terms):
+    X, y = make_friedman1(300, 8, noise=0.5, random_state=0)
+    model = short(n_rules=n_rules, max_conditions=max_conditions, max_terms=max_terms).fit(X, y)
+    size = measure_size(model)
+    assert size.n_rules == model.n_rules_ <= n_rules
+    assert size.max_conditions <= max_conditions
+    assert size.max_terms <= max_terms
+    assert model.recipe_ == "short"
+
+
+def test_limits_choose_the_recipe_and_n_rules_does_not():
+    X, y = make_steps(150)
+    assert TSKRegressor(max_terms=2, random_state=0).fit(X, y).recipe_ == "short"
+    assert TSKRegressor(n_rules=3, max_iter=20, random_state=0).fit(X, y).recipe_ == "accurate"
+
+
+def test_the_same_seed_gives_the_same_rules(steps):
+    model, X, y = steps
+    assert clone(model).fit(X, y).model_ == model.model_
+
+
+def test_units_do_not_matter(steps):
+    model, X, y = steps
+    other = clone(model).fit(X * 1000 + 5, y * 0.01 - 3)
+    np.testing.assert_allclose(other.predict(X * 1000 + 5), model.predict(X) * 0.01 - 3, atol=2e-3)
+
+
+def test_a_weight_of_three_is_three_rows():
+    X, y = make_steps(200)
+    weight = np.where(np.arange(200) < 50, 3, 1)
+    weighted = short(n_rules=2).fit(X, y, sample_weight=weight)
+    copies = short(n_rules=2).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(weighted.predict(X), copies.predict(X), atol=1e-8)
+
+
+def test_several_targets_share_their_conditions():
+    X, y = make_steps(300)
+    model = short(n_rules=3).fit(X, np.column_stack([y, -2 * y + 1]))
+    said = model.predict(X)
+    assert said.shape == (300, 2)
+    assert r2_score(y, said[:, 0]) > 0.95
+    np.testing.assert_allclose(said[:, 1], -2 * said[:, 0] + 1, atol=0.05)
+    assert measure_size(model).max_terms <= 4 * 2
+
+
+@pytest.mark.filterwarnings("ignore:No split of the rows")  # of categories alone, a formula of their levels says all
+def test_categories_and_missing_values_come_by_the_encoder():
+    X, y = make_steps(300)
+    table = pd.DataFrame(X, columns=list("abcd"))
+    table["kind"] = np.where(X[:, 0] < 4, "low", np.where(X[:, 1] < 5, "mid", "high"))
+    table.loc[::10, "d"] = np.nan
+    model = make_pipeline(TableEncoder(), short()).fit(table.drop(columns="a"), y)
+    assert r2_score(y, model.predict(table)) > 0.9
+    assert "kind is low" in export_text(model)
+    assert measure_size(model).max_conditions <= 3
+    only = make_pipeline(TableEncoder(), short(n_rules=3)).fit(table[["kind"]], y)
+    by_level = pd.Series(y).groupby(table["kind"]).transform("mean")
+    assert r2_score(y, only.predict(table[["kind"]])) > 0.98 * r2_score(y, by_level)
+
+
+def test_a_linear_target_is_one_rule_and_that_is_said():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    y = X[:, :3] @ [3.0, 2.0, -1.0] + 0.5 * rng.normal(size=300)
+    with pytest.warns(UserWarning, match="one formula"):
+        model = short().fit(X, y)
+    assert model.n_rules_ == 1
+    assert model.stopped_ == "no_change"
+
+
+def test_pure_noise_is_the_mean_and_that_is_said():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 5)), rng.normal(size=200) + 7
+    with pytest.warns(UserWarning, match="the target's mean"):
+        model = short().fit(X, y)
+    np.testing.assert_allclose(model.predict(X), y.mean())
+    assert measure_size(model).n_terms == 0
+
+
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        (np.array([[0.0], [1.0]]), np.array([1.0, 2.0])),
+        (np.ones((20, 3)), np.arange(20.0)),
+        (np.random.default_rng(0).normal(size=(30, 2)), np.full(30, 4.0)),
+    ],
+    ids=["two rows", "constant columns", "constant target"],
+)
+@pytest.mark.filterwarnings("ignore:No column tells", "ignore:No split of the rows")
+def test_tables_that_tell_little_still_have_a_model(X, y):
+    model = short().fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+    assert model.n_rules_ == 1
+    if np.ptp(y) == 0:
+        np.testing.assert_allclose(model.predict(X), 4.0)
+
+
+def test_many_columns_are_screened():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 200))
+    y = np.where(X[:, 17] > 0, 2 * X[:, 42], -X[:, 99])
+    model = short(n_rules=3).fit(X, y)
+    assert r2_score(y, model.predict(X)) > 0.5
+    used = {m for part in model.model_.parts for m in np.flatnonzero(part.consequents[:, 0, 1:201].any(axis=0))}
+    assert used <= set(range(200))
+    assert {42, 99} & used
+
+
+@pytest.mark.parametrize("parameter", ["n_rules", "max_conditions", "max_terms"])
+@pytest.mark.parametrize("value", [0, -1, 2.5])
+def test_limits_of_zero_or_less_are_refused(parameter, value):
+    with pytest.raises(ValueError, match=parameter):
+        short(**{parameter: value}).fit(*make_steps(50))
+
+
+def test_more_conditions_than_columns_are_no_harm():
+    X, y = make_steps(100, n_features=3)
+    assert measure_size(short(max_conditions=50).fit(X, y)).max_conditions <= 3
+
+
+def test_cross_validation_chooses_the_size():
+    X, y = make_steps(300)
+    model = short(n_rules="auto").fit(X, y)
+    assert 2 <= model.n_rules_ <= 5
+    assert [stage.name for stage in model.stages_] == ["noise", "sizes", "growing"]
+
+
+def test_the_callback_is_told_and_can_end_the_growth():
+    told = []
+
+    def end(progress):
+        told.append((progress.stage, progress.n_iter, progress.max_iter))
+        return True
+
+    X, y = make_steps(200)
+    model = short(n_rules=7).fit(X, y, callback=end)
+    assert told[0][0] == "growing"
+    assert model.stopped_ == "callback"
+    assert model.n_rules_ < 7
+
+
+def test_ctrl_c_leaves_the_estimator_as_it_was(steps):
+    model, X, y = steps
+    before = model.model_
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y, callback=interrupt)
+    assert model.model_ is before
+
+
+def test_streams_and_committees_refuse_short_rules(steps):
+    model, X, y = steps
+    with pytest.raises(ValueError, match="Short rules"):
+        clone(model).partial_fit(X, y)
+    with pytest.raises(ValueError, match="Short rules"):
+        TSKCommittee(2, short(), random_state=0).fit(X, y)
+    again = clone(model).set_params(warm_start=True)
+    again.model_ = model.model_
+    if len(model.model_.parts) > 1 or model.model_.first.bends:
+        with pytest.raises(ValueError, match="as a whole"):
+            again.fit(X, y)
+
+
+def test_a_saved_model_is_the_same(steps, tmp_path):
+    model, X, _ = steps
+    save(model, tmp_path / "short.takagi")
+    again = load(tmp_path / "short.takagi")
+    assert again.model_ == model.model_
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert again.get_params() == model.get_params()
+
+
+def test_rule_base_is_there_for_one_part_only():
+    X, y = make_friedman1(300, 6, noise=0.5, random_state=0)
+    model = short(n_rules=5).fit(X, y)
+    assert len(model.model_.parts) > 1
+    with pytest.raises(AttributeError, match="model_"):
+        _ = model.rule_base_
+    one = short(n_rules=1).fit(X, y)
+    assert one.rule_base_ is one.model_.first
