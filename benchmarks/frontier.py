@@ -36,14 +36,14 @@ def list_trials(methods: list[str], datasets: list[str], partitions: list[int]) 
     return [Trial(dataset, repeat, method) for method in methods for repeat in partitions for dataset in datasets]
 
 
-def run(store: Store, trials: list[Trial], limit: float) -> None:
-    """Run the trials that are not in the store and whose packages are here."""
+def run(store: Store, trials: list[Trial], limit: float, again: bool = False) -> None:
+    """Run the trials whose packages are here and that are not in the store, or also those, again."""
     methods = dict.fromkeys(trial.method for trial in trials)
     missing = [name for name in methods if not METHODS[name].is_installed]
     for name in missing:
         print(f"{name}: missing, not run (pip install {METHODS[name].pip})")
     trials = [trial for trial in trials if trial.method not in missing]
-    finished = store.finished()
+    finished = set() if again else store.finished()
     pending = [trial for trial in trials if trial not in finished]
     print(f"{len(trials)} trials, {len(trials) - len(pending)} are there.", flush=True)
     with ProgressLine(len(pending)) as progress:
@@ -59,6 +59,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--datasets", help="only these, with commas between")
     parser.add_argument("--partitions", help=f"only these of 1 to {N_PARTITIONS}, with commas between")
     parser.add_argument("--store", type=Path, default=DOCS / "results" / "frontier", help="where the outcomes live")
+    parser.add_argument("--again", action="store_true", help="run also what is in the store")
     parser.add_argument("--limit", type=float, default=TIME_LIMIT, help="processor seconds of a fit")
     parser.add_argument("--show", action="store_true", help="print the tables")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw error against size")
@@ -85,7 +86,7 @@ def main() -> None:
     datasets = choose(arguments.datasets, list_datasets(), "dataset")
     partitions = choose(arguments.partitions, map(str, range(1, N_PARTITIONS + 1)), "partition")
     try:
-        run(store, list_trials(methods, datasets, [int(word) for word in partitions]), arguments.limit)
+        run(store, list_trials(methods, datasets, [int(word) for word in partitions]), arguments.limit, arguments.again)
     except KeyboardInterrupt:
         raise SystemExit("stopped; call again to go on") from None
 

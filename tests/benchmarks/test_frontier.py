@@ -160,6 +160,8 @@ def test_second_call_runs_only_what_is_new(data_home, tmp_path):
     assert "1 trials, 0 are there." in call(*chosen, "tree 8").stdout
     second = call(*chosen, "tree 8,tree 20")
     assert "2 trials, 1 are there." in second.stdout, second.stderr
+    assert "2 trials, 0 are there." in call(*chosen, "tree 8,tree 20", "--again").stdout
+    assert len(Store(tmp_path / "store", ReadableOutcome).results()) == 2
     assert "| Yacht |" in call("--show").stdout
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- tables: start -->\n<!-- tables: end -->\nafter\n")
