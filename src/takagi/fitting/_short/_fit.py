@@ -27,6 +27,7 @@ _CV_ROWS = 2_000
 _FOLDS = 3
 _RIDGE, _SMOOTHNESS = 8.0, 10.0  # times the noise over the number of rows
 _BEND_PRICE = 1.0  # the same, of a bend when terms are chosen
+_MUCH_LESS = 0.5  # than the noise that was measured: if rules leave so little, they are fitted again with less of it
 _EDGE = 0.05  # of the rows, beyond which there is no center
 _LAST_STEPS = 80
 _LEAST_GAIN = 1.2  # over one rule, for each parameter more, in units of what one gains by noise alone
@@ -101,6 +102,9 @@ def _fit_size(rows: Rows, noise: float, limits: _Limits, watch: Watch | None) ->
     n_more = _count_parameters(draft) - _count_parameters(one)
     if loss_of_one - loss < _LEAST_GAIN * min(noise, _correct(draft, loss, rows)) / len(rows.X) * n_more:
         draft, loss = one, loss_of_one
+    corrected = _correct(draft, loss, rows)
+    if corrected < _MUCH_LESS * noise and not (watch is not None and watch.has_ended):
+        return _fit_size(rows, max(corrected, _MUCH_LESS * noise / 10), limits, watch)
     draft, intervals = _make_true(draft, workshop)
     has_ended(loss)
     stopped = "callback" if watch is not None and watch.has_ended else "limits"

@@ -13,6 +13,7 @@ _PART = 3  # of the terms that are too many, one in so many is left out at a tim
 _OFFERED = 3  # columns that a rule may take in exchange
 _ROUNDS = 2
 _WORTH = 1e-3  # the part of the loss that an exchange must gain
+_WORTH_OF_FORMULA = 0.02  # the same, of one that puts a formula in the place of a rule with conditions
 
 
 def prune_terms(draft: Draft, task: Task, max_terms: int) -> Draft:
@@ -64,7 +65,9 @@ def exchange_terms(draft: Draft, task: Task, max_terms: int) -> Draft:
         for k in range(draft.n_rules):
             if draft.uses[k].all():
                 continue
-            offered = np.argsort(-_score_columns(draft, task, k))[:_OFFERED]
+            score = _score_columns(draft, task, k)
+            score[_list_taken(draft, k)] = -1.0
+            offered = np.argsort(-score)[:_OFFERED]
             uses = draft.uses.copy()
             uses[k, offered] = True
             other, _ = polish(solve_weights(draft.use(uses), task), task, _STEPS)
@@ -89,13 +92,23 @@ def exchange_for_formulas(draft: Draft, task: Task, base: IntArray, limits: tupl
         ways = [way if way is draft else polish(solve_weights(way, task), task, 3)[0] for way in ways]
         found = []
         for way in sorted(ways, key=lambda w: measure_loss(w, task))[:2]:
-            longer = prune_terms(solve_weights(way.add(start_rules(way, base, 1)), task), task, max_terms)
+            new = start_rules(way, np.setdiff1d(base, _list_taken(way, -1)), 1)
+            longer = prune_terms(solve_weights(way.add(new), task), task, max_terms)
             found.append(_polish_priced(longer, task))
         best, value = min(found, key=lambda f: f[1])
-        if value > loss * (1 - _WORTH):
+        if value > loss * (1 - _WORTH_OF_FORMULA):
             break
         draft, loss = best, value
     return draft
+
+
+def _list_taken(draft: Draft, rule: int) -> IntArray:
+    """Return columns that a rule has no use for: if it always holds, those of the others that do; -1 is a new one."""
+    alone = draft.together.sum(axis=1) == 1
+    if rule >= 0 and not alone[rule]:
+        return np.empty(0, dtype=np.intp)
+    others = alone & (np.arange(draft.n_rules) != rule)
+    return np.flatnonzero(draft.uses[others].any(axis=0))
 
 
 def _score_columns(draft: Draft, task: Task, rule: int) -> FloatArray:
