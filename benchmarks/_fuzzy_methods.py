@@ -14,8 +14,8 @@ from takagi.experiments import paper_algorithm
 N_RULES = 16
 
 
-def fit_takagi(rows: Rows, seed: int) -> TSKRegressor:
-    return TSKRegressor(random_state=seed).fit(*rows.both)
+def fit_takagi(rows: Rows, seed: int, **options: Any) -> TSKRegressor:
+    return TSKRegressor(random_state=seed, **options).fit(*rows.both)
 
 
 def fit_committee(rows: Rows, seed: int) -> Any:
@@ -68,13 +68,13 @@ def fit_endgame(rows: Rows, seed: int) -> Scaled:
     return scaling.unscale(FCMRDpARegressor(N_RULES, random_state=seed).fit(*scaling.scale(*rows.both)))
 
 
-def fit_highfis(rows: Rows, seed: int) -> Scaled:
+def fit_highfis(rows: Rows, seed: int, n_rules: int = N_RULES) -> Scaled:
     limit_torch()
     from highfis import HTSKRegressor
 
     scaling = Scaling(rows.X_train, rows.y_train)
     X_val, y_val = scaling.scale(rows.X_val, rows.y_val)
-    model = HTSKRegressor(n_mfs=N_RULES, random_state=seed)
+    model = HTSKRegressor(n_mfs=n_rules, random_state=seed)
     return scaling.unscale(model.fit(*scaling.scale(rows.X_train, rows.y_train), x_val=X_val, y_val=y_val))
 
 
@@ -109,7 +109,7 @@ class Network:
             return self.network(torch.tensor(X, dtype=torch.float32)).numpy()[:, 0]
 
 
-def fit_pytsk(rows: Rows, seed: int) -> Scaled:
+def fit_pytsk(rows: Rows, seed: int, n_rules: int = N_RULES) -> Scaled:
     limit_torch()
     import torch
     from pytsk.gradient_descent import TSK, AntecedentGMF, Wrapper, antecedent_init_center
@@ -119,8 +119,8 @@ def fit_pytsk(rows: Rows, seed: int) -> Scaled:
     scaling = Scaling(rows.X_train, rows.y_train)
     X, y = scaling.scale(rows.X_train, rows.y_train)
     n_features = X.shape[1]
-    sets = AntecedentGMF(n_features, N_RULES, high_dim=True, init_center=antecedent_init_center(X, y, n_rule=N_RULES))
-    network = TSK(n_features, 1, N_RULES, sets, order=1, precons=torch.nn.BatchNorm1d(n_features))
+    sets = AntecedentGMF(n_features, n_rules, high_dim=True, init_center=antecedent_init_center(X, y, n_rule=n_rules))
+    network = TSK(n_features, 1, n_rules, sets, order=1, precons=torch.nn.BatchNorm1d(n_features))
     best = BestEpoch(*scaling.scale(rows.X_val, rows.y_val))
     optimizer = torch.optim.AdamW(network.parameters(), lr=0.01, weight_decay=1e-8)
     loss = torch.nn.MSELoss()

@@ -105,7 +105,7 @@ def refit_catboost(rows: Rows, seed: int) -> Any:
 EBM = "4 outer bags (its default of 14 takes a minute and more on 100 rows)"
 
 
-def fit_ebm(rows: Rows, seed: int) -> Any:
+def fit_ebm(rows: Rows, seed: int, **options: Any) -> Any:
     from interpret.glassbox import ExplainableBoostingRegressor
 
-    return ExplainableBoostingRegressor(outer_bags=4, random_state=seed, n_jobs=1).fit(*rows.both)
+    return ExplainableBoostingRegressor(outer_bags=4, random_state=seed, n_jobs=1, **options).fit(*rows.both)

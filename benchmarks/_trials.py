@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from _apart import limit_processor_seconds
-from _methods import METHODS
+from _methods import METHODS, Adapter
 from _rows import Rows
 from takagi._typing import FloatArray
 from takagi.experiments._plan import derive_seed
@@ -114,12 +114,17 @@ def measure(trial: Trial, model: Any, seconds: float, X_test: FloatArray, y_test
 
 @cache
 def warm_up(method: str) -> None:
-    """Fit a method to an invented problem, for its imports and what it compiles; a failure shows in the trial."""
+    """Fit a method to an invented problem."""
+    fit_invented(METHODS[method].fit)
+
+
+def fit_invented(fit: Adapter) -> None:
+    """Fit to an invented problem, for imports and what is compiled; a failure shows in the trial."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 3))
     y = X[:, 0] + X[:, 1] ** 2 + 0.1 * rng.normal(size=80)
     try:
-        METHODS[method].fit(Rows(X[:60], y[:60], X[60:], y[60:]), 0).predict(X)
+        fit(Rows(X[:60], y[:60], X[60:], y[60:]), 0).predict(X)
     except Exception:
         return
 
