@@ -17,7 +17,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 SOURCE = Path(__file__).parents[1] / "src" / "takagi"
 SUPPORT = "support"
-MERGED = {"profile": "rulebase", "_wording": "rulebase"}  # modules that are a part of a noun
+MERGED = {"profile": "rulebase", "_wording": "rulebase", "bend": "rulebase", "rulemodel": "rulebase"}  # modules that are a part of a noun
 EXPORTED = {"TSKRegressor": "estimators", "TSKCommittee": "estimators", "TableEncoder": "tables"}
 
 DATA, LEARN, MODEL, READ, APPLY, CODE = "#d9e7f5", "#fbe3c9", "#f6f1b8", "#d8ecd3", "#e8dcf0", "#f3d4d4"
@@ -49,7 +49,7 @@ BOXES = {
     "initializers": (1.0, LEARN, "the first rules"),
     "optimizers": (3.0, LEARN, "update rules"),
     "_model": (4.7, MODEL, "a model opened: rules,\ncolumns, scalers"),
-    "rulebase": (2.0, MODEL, "the rules as a value,\nprofile, words"),
+    "rulebase": (2.0, MODEL, "the rules as a value,\nsums, profile, words"),
     "kernels": (2.0, CODE, "training, prediction,\nclustering with numba"),
     "tables": (4.0, DATA, "from files and tables\nto a matrix"),
     "datasets": (0.0, DATA, "the paper's 22 sets"),

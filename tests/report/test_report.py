@@ -84,8 +84,9 @@ def test_rules_of_a_sum_stand_part_by_part_and_say_what_the_text_says():
     by_pressure = next(rule for rule in rules if rule["number"] == 4)
     (condition,) = by_pressure["conditions"]
     said = " ".join(filter(None, (condition[key] for key in ("column", "verb", "word", "detail"))))
-    text = rule_table(model).set_index("rule")["if"][4]
-    assert said == text.replace("(", "").replace(")", "")
+    text = rule_table(model).set_index("rule")["if"][4]  # which also says where in the data that is
+    assert said == "bp below 95"
+    assert text == "bp below 95 (low)"
     terms = {term.split(" ", 2)[-1] for term in by_pressure["formulas"][0]}
     assert {"max(age - 60, 0)", "log(s5 - 3)"} <= terms
     assert summary["simplification"]["reason"].startswith("The model is a sum of 3 rule bases")

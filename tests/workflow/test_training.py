@@ -132,7 +132,7 @@ def test_what_the_listener_raises_ends_a_search_soon(table):
 
 
 def test_what_is_given_is_not_searched():
-    assert {one.n_rules for one in list_candidates()} == {"auto", 4, 8, 16, 32, 64}
+    assert {one.n_rules for one in list_candidates()} == {None, 4, 8, 16, 32, 64}
     assert [one.keep_prob for one in list_candidates(5)] == ["auto", 0.6, 0.8, 0.9]
     assert {one.recipe for one in list_candidates()} == {"accurate", "droprule"}
     assert [one.keep_prob for one in list_candidates(5, recipe="droprule")] == [0.6, 0.8, 0.9]
