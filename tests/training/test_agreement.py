@@ -120,5 +120,5 @@ def test_rules_get_right_one_by_one(data, start):
 def test_a_negative_price_is_refused():
     with pytest.raises(ValueError, match=r"agreement must be at least 0, got -0\.1"):
         TrainConfig(agreement=-0.1)
-    with pytest.raises(ValueError, match="'agreement' parameter of TSKRegressor must be .*a float in the range"):
+    with pytest.raises(ValueError, match=r"'agreement' parameter of TSKRegressor must be .*a float in the range"):
         TSKRegressor(agreement=-1.0).fit(np.eye(4), np.arange(4.0))

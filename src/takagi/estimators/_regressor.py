@@ -1,5 +1,6 @@
 """The regressor: scikit-learn's interface around a fit."""
 
+from collections.abc import Sequence
 from copy import copy
 
 import numpy as np
@@ -7,9 +8,10 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from takagi._compat import fit_context
 from takagi._dask import map_rows
+from takagi._messages import warn_user
 from takagi._typing import FloatArray, Table
 from takagi._validation import is_dask, validate_held_out, validate_rows, validate_training
-from takagi._wording import name_outputs
+from takagi._wording import name_features, name_outputs
 from takagi.estimators._base import BaseTSK, check_start, count_threads, make_rng, with_one_blas_thread
 from takagi.estimators._collections import open_collections
 from takagi.fitting import Rows, Watch, fit_rules, make_plan, merge_equal_rows
@@ -220,7 +222,10 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseTSK):
             rows = rows.take(np.flatnonzero(rows.weight > 0))
         plan = make_plan(self.get_params(deep=False), *rows.X.shape)
         rng, watch = make_rng(self.random_state), Watch(callback, self.verbose)
-        return self._take(fit_rules(rows, plan, rng, watch, held_out=held_out, start=start), data)
+        fitted = fit_rules(rows, plan, rng, watch, held_out=held_out, start=start)
+        self._take(fitted, data)
+        tell_repeats(fitted.repeats, name_features(self.model_), rows.X)
+        return self
 
     def predict(self, X: Table) -> FloatArray:
         """Predict the target of rows.
@@ -240,3 +245,11 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseTSK):
             return map_rows(self.predict, X, n_outputs, name_outputs(rules))
         prediction = rules.predict(validate_rows(self, X), n_threads=count_threads(self.n_jobs))
         return prediction if self.is_single_target_ else prediction.reshape(len(prediction), -1)
+
+
+def tell_repeats(repeats: Sequence[tuple[int, int]], names: Sequence[str], X: FloatArray) -> None:
+    """Warn of columns that say the same as others; yes or no in two columns is no surprise."""
+    told = [(j, i) for j, i in repeats if len(np.unique(X[:, j])) > 2]
+    if told:
+        named = ", ".join(f"{names[j]} (as {names[i]})" for j, i in told[:5]) + (", ..." if len(told) > 5 else "")
+        warn_user(f"Columns that are others in other units are left out of the rules: {named}.")

@@ -32,6 +32,7 @@ class Fitted:
     n_iter: int  # iterations of that training
     stopped: str  # why it ended
     stages: tuple[Stage, ...]  # all that ran
+    repeats: tuple[tuple[int, int], ...] = ()  # features that short rules leave out, with those that say the same
 
 
 def fit_rules(
@@ -116,6 +117,7 @@ def _fit_short_rules(rows: Rows, given: Rows, plan: Plan, rng: np.random.Generat
         n_iter=len(short.losses),
         stopped=short.stopped,
         stages=tuple(watch.stages),
+        repeats=short.repeats,
     )
 
 

@@ -140,6 +140,18 @@ def test_tables_that_tell_little_still_have_a_model(X, y):
         np.testing.assert_allclose(model.predict(X), 4.0)
 
 
+def test_a_column_in_other_units_is_left_out_and_named():
+    X, y = make_steps(200)
+    table = pd.DataFrame(X, columns=["inches", "b", "c", "d"]).assign(
+        cm=2.54 * X[:, 0], yes=X[:, 3] > 5, no=X[:, 3] <= 5
+    )
+    with pytest.warns(UserWarning, match=r"cm \(as inches\)\.$"):
+        model = short().fit(table.astype(float), y)
+    text = str(model.model_)
+    assert "inches" in text
+    assert "cm" not in text
+
+
 def test_many_columns_are_screened():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 200))

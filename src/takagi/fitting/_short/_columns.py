@@ -8,6 +8,7 @@ from takagi._rounding import round_between
 from takagi._typing import FloatArray, IntArray
 from takagi.bend import Bend
 from takagi.fitting._rows import Rows, measure_columns
+from takagi.profile import spread_rows
 
 MOST_FEATURES = 30  # that are looked at
 _MOST_SLOPES = 24  # that the first formula has
@@ -16,6 +17,7 @@ _KNOTS = (0.15, 0.3, 0.5, 0.7, 0.85)  # quantiles
 _FEWEST_VALUES = 5  # of a feature that bends
 _LEAST_RATIO = 2.0  # of the largest to the smallest value, for a logarithm
 _N_BINS = 8
+_CORRELATED_ROWS = 2_000  # that tell whether features are the same
 BEND_SCALE = 0.5  # bends are this much smaller than slopes, so that their penalty is four times as large
 
 
@@ -64,6 +66,7 @@ def screen_features(rows: Rows, Z: FloatArray, target: FloatArray) -> IntArray:
     of what is left then.
     """
     useful = np.flatnonzero(np.ptp(rows.X, axis=0) > 0)
+    useful = np.setdiff1d(useful, [repeated for repeated, _ in find_repeats(Z)])
     if len(useful) <= MOST_FEATURES:
         return useful
     weight = rows.weight / rows.weight.sum()
@@ -75,6 +78,16 @@ def screen_features(rows: Rows, Z: FloatArray, target: FloatArray) -> IntArray:
     told = [_measure_bins(Z[:, j], left, weight) + _measure_bins(Z[:, j], target, weight) for j in others]
     best = others[np.argsort(-np.array(told), kind="stable")[: MOST_FEATURES - len(taken)]]
     return np.sort(np.r_[taken, best])
+
+
+def find_repeats(Z: FloatArray) -> list[tuple[int, int]]:
+    """Return features that are others in other units, each with the first of these, given standardized features."""
+    sample = Z[spread_rows(len(Z), _CORRELATED_ROWS)]
+    sample = sample - sample.mean(axis=0)
+    size = np.sqrt((sample**2).sum(axis=0))
+    alike = np.abs(sample.T @ sample) >= (1 - 1e-9) * np.outer(size, size)
+    alike &= (size > 0)[:, None] & (size > 0)
+    return [(j, int(alike[j].argmax())) for j in range(Z.shape[1]) if size[j] > 0 and alike[j, :j].any()]
 
 
 def _measure_bins(column: FloatArray, target: FloatArray, weight: FloatArray) -> float:

@@ -9,7 +9,7 @@ from takagi._messages import warn_user
 from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.fitting._plan import Plan
 from takagi.fitting._rows import Rows, Units, draw_order, measure_units
-from takagi.fitting._short._columns import Columns, choose_base, offer_bends, screen_features
+from takagi.fitting._short._columns import Columns, choose_base, find_repeats, offer_bends, screen_features
 from takagi.fitting._short._draft import Draft, Task
 from takagi.fitting._short._growth import grow
 from takagi.fitting._short._intervals import MAX_ROWS, fit_intervals
@@ -41,6 +41,7 @@ class Short(NamedTuple):
     losses: FloatArray  # the root of the penalized loss after each split, in standard deviations
     stopped: str
     penalties: tuple[float, float]  # on weights and narrow sets
+    repeats: tuple[tuple[int, int], ...] = ()  # features left out, each with the one that says the same
 
 
 class _Limits(NamedTuple):
@@ -81,7 +82,7 @@ def fit_short(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) ->
     watch.count(len(short.losses))
     if short.model.n_rules == 1 and limits.n_rules > 1:
         warn_user("No split of the rows gains more than chance would: the model is one formula, without conditions.")
-    return short
+    return short._replace(repeats=tuple(find_repeats(standard.X)))
 
 
 def _fit_size(rows: Rows, noise: float, limits: _Limits, watch: Watch | None) -> Short:
