@@ -64,6 +64,17 @@ def test_the_same_seed_gives_the_same_rules(steps):
     assert clone(model).fit(X, y).model_ == model.model_
 
 
+def test_no_center_is_outside_the_data():
+    rng = np.random.default_rng(0)
+    X = np.round(rng.uniform(0, 4, size=(400, 3))) * 0.1 + 0.7  # whose edges are values that many rows have
+    y = np.where(X[:, 0] > 0.85, 5 * X[:, 1], -3 * X[:, 2]) + 0.05 * rng.normal(size=400)
+    model = short().fit(X, y)
+    assert check_rules(model, X, y).summary["outside"] == 0
+    for part in model.model_.parts:
+        asked = np.isfinite(part.widths)
+        assert ((part.centers >= X.min(axis=0)) & (part.centers <= X.max(axis=0)))[asked].all()
+
+
 def test_units_do_not_matter(steps):
     model, X, y = steps
     other = clone(model).fit(X * 1000 + 5, y * 0.01 - 3)

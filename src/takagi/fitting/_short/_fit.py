@@ -200,9 +200,9 @@ def _write(draft: Draft, intervals: FloatArray, workshop: _Workshop, units: Unit
 
 
 def _write_part(draft: Draft, workshop: _Workshop, units: Units) -> RuleBase:
-    """Return the rules of one part, about the features that were looked at."""
+    """Return the rules of one part, about the features that were looked at; rounding takes no center out of range."""
     mean, scale = units.x_mean[workshop.features], units.x_scale[workshop.features]
-    n_features, columns = len(mean), workshop.columns
+    n_features, columns, X = len(mean), workshop.columns, workshop.rows.X
     bent = np.flatnonzero(draft.uses[:, n_features:].any(axis=0))
     slopes = draft.weights[:, :, 1 : 1 + n_features] / scale
     bends = draft.weights[:, :, 1 + n_features + bent] / columns.scale[bent]
@@ -210,7 +210,7 @@ def _write_part(draft: Draft, workshop: _Workshop, units: Units) -> RuleBase:
     consequents = np.concatenate([bias[:, :, None], slopes, bends], axis=2) * units.y_scale[:, None]
     consequents[:, :, 0] += units.y_mean
     return RuleBase(
-        centers=np.where(draft.asks, draft.centers * scale + mean, mean),
+        centers=np.clip(np.where(draft.asks, draft.centers * scale + mean, mean), X.min(axis=0), X.max(axis=0)),
         widths=draft.widths * scale,
         consequents=consequents,
         bends=tuple(columns.bends[k] for k in bent),
