@@ -99,10 +99,12 @@ def _fit_size(rows: Rows, noise: float, limits: _Limits, watch: Watch | None) ->
     coarse = workshop.coarse
     drafts = list(grow(coarse, workshop.base, limits.n_rules, limits.max_conditions, has_ended))
     one, loss_of_one = _finish(drafts[0], workshop, limits._replace(n_rules=1))
-    draft, loss = _finish(drafts[-1], workshop, limits)
-    n_more = _count_parameters(draft) - _count_parameters(one)
-    if loss_of_one - loss < _LEAST_GAIN * min(noise, _correct(draft, loss, rows)) / len(rows.X) * n_more:
-        draft, loss = one, loss_of_one
+    for grown in (drafts[-1], drafts[len(drafts) // 2], drafts[0]):  # all rules, or about half of them, or one
+        size = limits.n_rules if grown is drafts[-1] else grown.n_rules
+        draft, loss = _finish(grown, workshop, limits._replace(n_rules=size))
+        n_more = _count_parameters(draft) - _count_parameters(one)
+        if loss_of_one - loss >= _LEAST_GAIN * min(noise, _correct(draft, loss, rows)) / len(rows.X) * n_more:
+            break
     corrected = _correct(draft, loss, rows)
     if corrected < _MUCH_LESS * noise and not (watch is not None and watch.has_ended):
         return _fit_size(rows, max(corrected, _MUCH_LESS * noise / 10), limits, watch)
