@@ -153,7 +153,7 @@ class RuleModel:
         self._check_merge()
         choices = list(product(*(range(part.n_rules) for part in self.parts)))
         bends = collect_bends(self.parts)
-        weights = [spread_weights(part, bends) for part in self.parts]
+        weights = [place_weights(part, bends) for part in self.parts]
         merged = []
         for choice in choices:
             widths = np.array([part.widths[r] for part, r in zip(self.parts, choice, strict=True)])
@@ -217,7 +217,7 @@ def collect_bends(parts: Iterable[RuleBase]) -> tuple[Bend, ...]:
     return tuple(dict.fromkeys(bend for part in parts for bend in part.bends))
 
 
-def spread_weights(part: RuleBase, bends: tuple[Bend, ...]) -> FloatArray:
+def place_weights(part: RuleBase, bends: tuple[Bend, ...]) -> FloatArray:
     """Return the consequents of a part without projections in them, with a place for each of some bends."""
     n_plain = 1 + part.n_features
     weights = np.zeros((part.n_rules, part.n_outputs, n_plain + len(bends)))

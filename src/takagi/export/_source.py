@@ -13,7 +13,7 @@ from takagi._model import OpenModel, open_model
 from takagi._typing import FloatArray
 from takagi.bend import Bend
 from takagi.rulebase import RuleBase
-from takagi.rulemodel import RuleModel, collect_bends, spread_weights
+from takagi.rulemodel import RuleModel, collect_bends, place_weights
 
 _ROOT_OF_HALF = np.sqrt(0.5)
 
@@ -94,7 +94,7 @@ def _shift(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return the centers, inverse widths, consequents and projection of a part for inputs relative to the origin."""
     center, n_projected = origin[: part.n_features], part.n_projected
-    centers, consequents = part.centers.copy(), spread_weights(part, bends)
+    centers, consequents = part.centers.copy(), place_weights(part, bends)
     centers[:, n_projected:] -= center
     consequents[..., 0] += np.einsum("rom,m->ro", consequents[..., 1:], origin)
     projection = np.zeros((1 + part.n_features, 0))

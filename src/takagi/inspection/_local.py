@@ -14,7 +14,7 @@ from takagi._wording import name_outputs, name_part, name_slopes
 from takagi.inspection._attribution import Attribution, attribute
 from takagi.inspection._truth import describe_misfits
 from takagi.rulebase import RuleBase
-from takagi.rulemodel import collect_bends, spread_weights
+from takagi.rulemodel import collect_bends, place_weights
 
 _LEAST_SHARE = 0.01  # rules with less are not named in text
 SIMILAR = "similar rows"  # the name of the contribution of a committee's memory
@@ -351,7 +351,7 @@ def _average_formulas(
 ) -> tuple[tuple[str, ...], FloatArray]:
     """Return the terms of the formulas, and for each row and output the bias and the weights, averaged by shares."""
     bends = collect_bends(parts)
-    weights = [spread_weights(part.fold_consequents(), bends) for part in parts]
+    weights = [place_weights(part.fold_consequents(), bends) for part in parts]
     local = np.sum([np.einsum("nr,rom->nom", *pair) for pair in zip(shares, weights, strict=True)], axis=0)
     slopes = name_slopes(opened.model.first, opened.columns)
     return (*slopes, *(bend.name(slopes[bend.feature]) for bend in bends)), local

@@ -79,6 +79,7 @@ def test_units_do_not_matter(steps):
     model, X, y = steps
     other = clone(model).fit(X * 1000 + 5, y * 0.01 - 3)
     np.testing.assert_allclose(other.predict(X * 1000 + 5), model.predict(X) * 0.01 - 3, atol=2e-3)
+    np.testing.assert_allclose(other.history_["train_loss"], 0.01 * model.history_["train_loss"], rtol=0.05)
 
 
 def test_a_weight_of_three_is_three_rows():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from takagi.fitting._short._draft import Draft, Task
+from takagi.fitting._short._draft import SumDraft, Task
 from takagi.fitting._short._polish import (
     WIDTHS,
     find_weights,
@@ -30,7 +30,7 @@ def make_case(rng, n_outputs=1, agreement=0.3, n_rows=60):
     widths[:3, :2] = rng.uniform(0.5, 1.5, size=(3, 2))
     uses = rng.random((4, 6)) < 0.6
     weights = rng.normal(size=(4, n_outputs, 7))
-    draft = Draft(rng.normal(size=(4, 4)).clip(-1, 1), widths, weights, uses, np.array([0, 0, 0, 1])).use(uses)
+    draft = SumDraft(rng.normal(size=(4, 4)).clip(-1, 1), widths, weights, uses, np.array([0, 0, 0, 1])).use(uses)
     return draft, task
 
 

@@ -21,7 +21,7 @@ _CORRELATED_ROWS = 2_000  # that tell whether features are the same
 BEND_SCALE = 0.5  # bends are this much smaller than slopes, so that their penalty is four times as large
 
 
-class Columns(NamedTuple):
+class FormulaColumns(NamedTuple):
     """The inputs of formulas in standard units: the features, then bends of them."""
 
     bends: tuple[Bend, ...]  # in the units of the data
@@ -34,7 +34,7 @@ class Columns(NamedTuple):
         return np.column_stack([Z, (np.array(bent).T - self.mean) / self.scale]) if bent else Z
 
 
-def offer_bends(rows: Rows) -> Columns:
+def offer_bends(rows: Rows) -> FormulaColumns:
     """Return bends of all features with enough values: a logarithm, and slopes above and up to some knots."""
     bends = []
     for j, column in enumerate(rows.X.T):
@@ -47,10 +47,10 @@ def offer_bends(rows: Rows) -> Columns:
             if values[0] < knot < values[-1]:
                 bends += [Bend(j, "above", knot), Bend(j, "up to", knot)]
     if not bends:
-        return Columns((), np.empty(0), np.empty(0))
+        return FormulaColumns((), np.empty(0), np.empty(0))
     bent = np.array([bend.evaluate(rows.X[:, bend.feature]) for bend in bends]).T
     mean, scale = measure_columns(bent, rows.weight)
-    return Columns(tuple(bends), mean, scale / BEND_SCALE)
+    return FormulaColumns(tuple(bends), mean, scale / BEND_SCALE)
 
 
 def find_knots(column: FloatArray) -> list[float]:

@@ -5,10 +5,11 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from takagi._typing import BoolArray, FloatArray, IntArray
+from takagi.profile import spread_rows
 
 
 @dataclass(frozen=True)
-class Draft:
+class SumDraft:
     """Rules of all parts, one below the other.
 
     Formulas are of `columns` of the task: slopes and bends, after a bias.
@@ -53,38 +54,38 @@ class Draft:
         slopes = self.weights[:, :, 1 + used].transpose(1, 2, 0)
         return columns[:, used] @ slopes + self.weights[:, :, 0].T[:, None, :]
 
-    def pick(self, rules: IntArray) -> "Draft":
+    def pick(self, rules: IntArray) -> "SumDraft":
         """Return some of the rules as they are."""
-        return Draft(*(getattr(self, field.name)[rules] for field in fields(self)))
+        return SumDraft(*(getattr(self, field.name)[rules] for field in fields(self)))
 
-    def add(self, other: "Draft") -> "Draft":
+    def add(self, other: "SumDraft") -> "SumDraft":
         """Return these rules and others."""
         both = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
-        return Draft(*map(np.concatenate, both))
+        return SumDraft(*map(np.concatenate, both))
 
-    def take(self, rules: IntArray) -> "Draft":
+    def take(self, rules: IntArray) -> "SumDraft":
         """Return some of the rules; one that is left alone in its part has no conditions."""
         kept = self.pick(rules)
         alone = kept.together.sum(axis=1) == 1
         return replace(kept, widths=np.where(alone[:, None], np.inf, kept.widths))
 
-    def without(self, rule: int) -> "Draft":
+    def without(self, rule: int) -> "SumDraft":
         """Return all rules but one."""
         return self.take(np.flatnonzero(np.arange(self.n_rules) != rule))
 
-    def use(self, uses: BoolArray) -> "Draft":
+    def use(self, uses: BoolArray) -> "SumDraft":
         """Return the draft with other terms; the weights of those that are left out are zero."""
         weights = self.weights.copy()
         weights[:, :, 1:] *= uses[:, None, :]
         return replace(self, uses=uses, weights=weights)
 
 
-def start_rules(draft: Draft, base: IntArray, n_rules: int) -> Draft:
+def start_rules(draft: SumDraft, base: IntArray, n_rules: int) -> SumDraft:
     """Return rules of a new part, without conditions and with weights of zero."""
     uses = np.zeros((n_rules, draft.uses.shape[1]), dtype=bool)
     uses[:, base] = True
     shape = (n_rules, draft.centers.shape[1])
-    return Draft(
+    return SumDraft(
         centers=np.zeros(shape),
         widths=np.full(shape, np.inf),
         weights=np.zeros((n_rules, *draft.weights.shape[1:])),
@@ -108,7 +109,7 @@ class Task:
     low: FloatArray  # the least center of each feature
     high: FloatArray  # the largest one
 
-    def price_bends(self, draft: Draft) -> float:
+    def price_bends(self, draft: SumDraft) -> float:
         """Return what the bends of a draft cost."""
         return self.bend_price * float(draft.uses[:, self.Z.shape[1] :].sum())
 
@@ -121,6 +122,4 @@ class Task:
 
     def sample(self, n_rows: int) -> "Task":
         """Return the task of at most so many rows, evenly spread."""
-        if len(self.Z) <= n_rows:
-            return self
-        return self.take(np.linspace(0, len(self.Z) - 1, n_rows).astype(np.intp))
+        return self if len(self.Z) <= n_rows else self.take(spread_rows(len(self.Z), n_rows))

@@ -9,10 +9,10 @@ from takagi._messages import warn_user
 from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.fitting._plan import Plan
 from takagi.fitting._rows import Rows, Units, draw_order, measure_units
-from takagi.fitting._short._columns import Columns, choose_base, find_repeats, offer_bends, screen_features
-from takagi.fitting._short._draft import Draft, Task
+from takagi.fitting._short._columns import FormulaColumns, choose_base, find_repeats, offer_bends, screen_features
+from takagi.fitting._short._draft import SumDraft, Task
 from takagi.fitting._short._growth import grow
-from takagi.fitting._short._intervals import MAX_ROWS, fit_intervals
+from takagi.fitting._short._intervals import fit_intervals
 from takagi.fitting._short._noise import measure_noise
 from takagi.fitting._short._polish import polish, solve_weights
 from takagi.fitting._short._pruning import drop_conditions, exchange_for_formulas, exchange_terms, prune_terms
@@ -38,7 +38,7 @@ class Short(NamedTuple):
     """Short rules and how they came about."""
 
     model: RuleModel  # in the units of the data, without profiles
-    losses: FloatArray  # the root of the penalized loss after each split, in standard deviations
+    losses: FloatArray  # the root of the penalized loss after each split, in the units of the data
     stopped: str
     penalties: tuple[float, float]  # on weights and narrow sets
     repeats: tuple[tuple[int, int], ...] = ()  # features left out, each with the one that says the same
@@ -56,7 +56,7 @@ class _Workshop(NamedTuple):
 
     rows: Rows  # with the features that are looked at, in the units of the data
     features: IntArray  # which ones these are
-    columns: Columns
+    columns: FormulaColumns
     base: IntArray  # columns of the first formula
     task: Task  # of all of these rows
     coarse: Task  # of some of them
@@ -96,15 +96,16 @@ def _fit_size(rows: Rows, noise: float, limits: _Limits, watch: Watch | None) ->
         losses.append(loss)
         return watch is not None and watch.tell_step(float(np.sqrt(loss)) * units.loss_factor)
 
-    coarse = workshop.coarse
-    drafts = list(grow(coarse, workshop.base, limits.n_rules, limits.max_conditions, has_ended))
+    drafts = list(grow(workshop.coarse, workshop.base, limits.n_rules, limits.max_conditions, has_ended))
     one, loss_of_one = _finish(drafts[0], workshop, limits._replace(n_rules=1))
-    for grown in (drafts[-1], drafts[len(drafts) // 2], drafts[0]):  # all rules, or about half of them, or one
+    for grown in (drafts[-1], drafts[len(drafts) // 2]):  # all rules, or about half of them
         size = limits.n_rules if grown is drafts[-1] else grown.n_rules
         draft, loss = _finish(grown, workshop, limits._replace(n_rules=size))
         n_more = _count_parameters(draft) - _count_parameters(one)
         if loss_of_one - loss >= _LEAST_GAIN * min(noise, _correct(draft, loss, rows)) / len(rows.X) * n_more:
             break
+    else:
+        draft, loss = one, loss_of_one
     corrected = _correct(draft, loss, rows)
     if corrected < _MUCH_LESS * noise and not (watch is not None and watch.has_ended):
         return _fit_size(rows, max(corrected, _MUCH_LESS * noise / 10), limits, watch)
@@ -113,16 +114,16 @@ def _fit_size(rows: Rows, noise: float, limits: _Limits, watch: Watch | None) ->
     stopped = "callback" if watch is not None and watch.has_ended else "limits"
     stopped = "no_change" if stopped == "limits" and draft.n_rules < limits.n_rules else stopped
     model = _write(draft, intervals, workshop, units, rows.X.shape[1])
-    return Short(model, np.sqrt(losses), stopped, (workshop.task.ridge, workshop.task.smoothness))
+    return Short(model, np.sqrt(losses) * units.loss_factor, stopped, (workshop.task.ridge, workshop.task.smoothness))
 
 
-def _correct(draft: Draft, loss: float, rows: Rows) -> float:
+def _correct(draft: SumDraft, loss: float, rows: Rows) -> float:
     """Return what the loss would be for other rows, by generalized cross-validation."""
     part = min(0.9, _count_parameters(draft) / len(rows.X))
     return loss / (1 - part) ** 2
 
 
-def _finish(draft: Draft, workshop: _Workshop, limits: _Limits) -> tuple[Draft, float]:
+def _finish(draft: SumDraft, workshop: _Workshop, limits: _Limits) -> tuple[SumDraft, float]:
     """Return a draft with so many terms per rule, trained to the end on all rows, and its loss."""
     task, base = workshop.coarse, workshop.base
     draft = prune_terms(draft, task, limits.max_terms)
@@ -131,7 +132,7 @@ def _finish(draft: Draft, workshop: _Workshop, limits: _Limits) -> tuple[Draft, 
     return polish(draft, workshop.task, _LAST_STEPS)
 
 
-def _count_parameters(draft: Draft) -> int:
+def _count_parameters(draft: SumDraft) -> int:
     return int(draft.uses.sum() + draft.n_rules + 2 * draft.asks.sum())
 
 
@@ -160,10 +161,9 @@ def _open_workshop(rows: Rows, units: Units, prices: tuple[float, float], n_rows
     return _Workshop(rows, features, columns, base, task, task.sample(_ROWS[0]))
 
 
-def _make_true(draft: Draft, workshop: _Workshop) -> tuple[Draft, FloatArray]:
+def _make_true(draft: SumDraft, workshop: _Workshop) -> tuple[SumDraft, FloatArray]:
     """Leave out rules that govern nothing and conditions that exclude nothing, and say what the others mean."""
-    task = workshop.task.sample(MAX_ROWS)
-    X = workshop.rows.X[spread_rows(len(workshop.rows.X), len(task.Z))]
+    task, X = workshop.task, workshop.rows.X
     while True:
         governs = find_governed(draft.shares(task.Z), draft.together)
         counts = task.weight @ governs
@@ -175,8 +175,8 @@ def _make_true(draft: Draft, workshop: _Workshop) -> tuple[Draft, FloatArray]:
             is_open = draft.asks & np.isinf(intervals).all(axis=2)
             if not is_open.any():
                 return draft, intervals
-            draft = drop_conditions(draft, is_open, workshop.task)
-        draft, _ = polish(solve_weights(draft, workshop.task), workshop.task, _LAST_STEPS // 4)
+            draft = drop_conditions(draft, is_open, task)
+        draft, _ = polish(solve_weights(draft, task), task, _LAST_STEPS // 4)
 
 
 def find_governed(share: FloatArray, together: FloatArray) -> BoolArray:
@@ -185,7 +185,7 @@ def find_governed(share: FloatArray, together: FloatArray) -> BoolArray:
     return share >= strongest
 
 
-def _write(draft: Draft, intervals: FloatArray, workshop: _Workshop, units: Units, n_features: int) -> RuleModel:
+def _write(draft: SumDraft, intervals: FloatArray, workshop: _Workshop, units: Units, n_features: int) -> RuleModel:
     """Return a draft as a model in the units of the data: main rules, and adjustments that are zero on average."""
     task = workshop.task
     said = draft.shares(task.Z) * draft.outputs(task.columns)
@@ -201,7 +201,7 @@ def _write(draft: Draft, intervals: FloatArray, workshop: _Workshop, units: Unit
     return RuleModel(tuple(parts))
 
 
-def _write_part(draft: Draft, workshop: _Workshop, units: Units) -> RuleBase:
+def _write_part(draft: SumDraft, workshop: _Workshop, units: Units) -> RuleBase:
     """Return the rules of one part, about the features that were looked at; rounding takes no center out of range."""
     mean, scale = units.x_mean[workshop.features], units.x_scale[workshop.features]
     n_features, columns, X = len(mean), workshop.columns, workshop.rows.X

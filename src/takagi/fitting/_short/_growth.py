@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit
 
 from takagi._typing import FloatArray, IntArray
-from takagi.fitting._short._draft import Draft, Task, start_rules
+from takagi.fitting._short._draft import SumDraft, Task, start_rules
 from takagi.fitting._short._polish import measure_loss, polish, solve_weights, within_bounds
 
 _CUTS = (0.2, 0.4, 0.6, 0.8)  # of the rows that a rule governs
@@ -19,6 +19,7 @@ _SCALE, _WIDTH = 0.6, 1.2  # how far new centers are from the cut, in deviations
 _TRIED = 3  # splits of each kind that are trained, of all that are scored
 _STEPS = 8
 _EXCHANGES = 2
+_WORTH = 3e-3  # the part of the loss that an exchange must gain
 
 
 class Split(NamedTuple):
@@ -31,12 +32,12 @@ class Split(NamedTuple):
     scale: float
 
 
-def start_draft(task: Task, base: IntArray) -> Draft:
+def start_draft(task: Task, base: IntArray) -> SumDraft:
     """Return one rule without conditions, whose formula has the given columns."""
     n_features, n_columns = task.Z.shape[1], task.columns.shape[1]
     uses = np.zeros((1, n_columns), dtype=bool)
     uses[0, base] = True
-    draft = Draft(
+    draft = SumDraft(
         centers=np.zeros((1, n_features)),
         widths=np.full((1, n_features), np.inf),
         weights=np.zeros((1, task.target.shape[1], 1 + n_columns)),
@@ -48,7 +49,7 @@ def start_draft(task: Task, base: IntArray) -> Draft:
 
 def grow(
     task: Task, base: IntArray, n_rules: int, max_conditions: int, has_ended: Callable[[float], bool]
-) -> Iterator[Draft]:
+) -> Iterator[SumDraft]:
     """Yield drafts of one rule and more, up to `n_rules`, each grown from the one before.
 
     `has_ended` is told the loss after every step, and ends the growth by returning True.
@@ -66,8 +67,8 @@ def grow(
 
 
 def split_best(
-    draft: Draft, task: Task, base: IntArray, max_conditions: int, n_more: int
-) -> tuple[Draft, float] | None:
+    draft: SumDraft, task: Task, base: IntArray, max_conditions: int, n_more: int
+) -> tuple[SumDraft, float] | None:
     """Return the best of a few splits after some training, and its loss; None if there is nothing to split."""
     splits = score_splits(draft, task.sample(_SCORED_ROWS), base, max_conditions, opens_part=n_more >= 2)
     before, best, best_rate = measure_loss(draft, task), None, np.inf
@@ -80,7 +81,7 @@ def split_best(
     return best
 
 
-def exchange_rules(draft: Draft, task: Task, base: IntArray, max_conditions: int) -> Draft:
+def exchange_rules(draft: SumDraft, task: Task, base: IntArray, max_conditions: int) -> SumDraft:
     """Return a draft in which the least useful rule has given way to a split of another, as long as that gains."""
     loss = measure_loss(draft, task)
     for _ in range(_EXCHANGES):
@@ -89,13 +90,13 @@ def exchange_rules(draft: Draft, task: Task, base: IntArray, max_conditions: int
             ways.append(polish(solve_weights(draft.without(int(k)), task), task, 3))
         found = [split_best(way[0], task, base, max_conditions, 1) for way in sorted(ways, key=lambda w: w[1])[:2]]
         best = min((way for way in found if way is not None), key=lambda w: w[1], default=None)
-        if best is None or best[1] > loss * 0.997:
+        if best is None or best[1] > loss * (1 - _WORTH):
             break
         draft, loss = best
     return draft
 
 
-def split_rule(draft: Draft, split: Split, base: IntArray) -> Draft:
+def split_rule(draft: SumDraft, split: Split, base: IntArray) -> SumDraft:
     """Return two rules in place of one: below and above the cut, equally wide, so that they share rows by a sigmoid."""
     if split.rule < 0:
         new = start_rules(draft, base, 2)
@@ -117,7 +118,7 @@ def split_rule(draft: Draft, split: Split, base: IntArray) -> Draft:
 # -- scores ------------------------------------------------------------------------------------------------------------
 
 
-def score_splits(draft: Draft, task: Task, base: IntArray, max_conditions: int, *, opens_part: bool) -> list[Split]:
+def score_splits(draft: SumDraft, task: Task, base: IntArray, max_conditions: int, *, opens_part: bool) -> list[Split]:
     """Return the few splits of rules, and into a new part, that two new formulas of the residuals gain most by."""
     share = draft.shares(task.Z)
     said = (share * draft.outputs(task.columns)).sum(axis=2)

@@ -5,7 +5,6 @@ import numpy as np
 from takagi._rounding import round_between
 from takagi._typing import BoolArray, FloatArray, IntArray
 
-MAX_ROWS = 5_000
 _N_CUTS = 40
 _ROUNDING = 0.01  # of the rows, by which a limit may move to be a round number
 _RECALL = 2.0  # how much worse it is if a condition fails for a row that its rule governs than the other way round

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from takagi._typing import BoolArray, FloatArray, IntArray
-from takagi.fitting._short._draft import Draft, Task
+from takagi.fitting._short._draft import SumDraft, Task
 
 WIDTHS = (0.15, 2.0)  # the narrowest and the widest set, in standard deviations
 _LARGEST_STEPS = (1.0, 0.7)  # of a center, and of the logarithm of a width
@@ -25,7 +25,7 @@ _TINY = 1e-9
 Places = tuple[IntArray, IntArray]
 
 
-def measure_loss(draft: Draft, task: Task) -> float:
+def measure_loss(draft: SumDraft, task: Task) -> float:
     """Return the loss of the rows and the penalties."""
     share, together = draft.shares(task.Z), draft.together
     total = 0.0
@@ -39,13 +39,13 @@ def measure_loss(draft: Draft, task: Task) -> float:
     return (total + penalty) / task.target.shape[1] + task.smoothness * float((draft.widths[draft.asks] ** -2.0).sum())
 
 
-def find_weights(draft: Draft) -> Places:
+def find_weights(draft: SumDraft) -> Places:
     """Return where the weights are that may be different from zero: rules and columns, bias first."""
     rules, columns = np.nonzero(np.hstack([np.ones((draft.n_rules, 1), dtype=bool), draft.uses]))
     return rules, columns
 
 
-def solve_weights(draft: Draft, task: Task) -> Draft:
+def solve_weights(draft: SumDraft, task: Task) -> SumDraft:
     """Return the draft with the best weights for its sets."""
     rules, columns = find_weights(draft)
     share = draft.shares(task.Z)
@@ -58,7 +58,7 @@ def solve_weights(draft: Draft, task: Task) -> Draft:
     return replace(draft, weights=weights)
 
 
-def polish(draft: Draft, task: Task, n_steps: int, tolerance: float = 1e-4) -> tuple[Draft, float]:
+def polish(draft: SumDraft, task: Task, n_steps: int, tolerance: float = 1e-4) -> tuple[SumDraft, float]:
     """Return a draft with a smaller loss, and the loss; ends early where steps gain next to nothing."""
     loss, damping = measure_loss(draft, task), _DAMPING[0]
     past = [loss]
@@ -86,7 +86,7 @@ def polish(draft: Draft, task: Task, n_steps: int, tolerance: float = 1e-4) -> t
     return draft, loss
 
 
-def normal_equations(draft: Draft, task: Task) -> tuple[FloatArray, FloatArray]:
+def normal_equations(draft: SumDraft, task: Task) -> tuple[FloatArray, FloatArray]:
     """Return the Gauss-Newton matrix and the downhill gradient of half the loss.
 
     Parameters are the weights, output by output, the centers, and the logarithms of the widths.
@@ -134,7 +134,7 @@ def normal_equations(draft: Draft, task: Task) -> tuple[FloatArray, FloatArray]:
     return curvature, downhill
 
 
-def within_bounds(draft: Draft, task: Task) -> Draft:
+def within_bounds(draft: SumDraft, task: Task) -> SumDraft:
     """Return the draft with its sets within the bounds."""
     centers = np.where(draft.asks, np.clip(draft.centers, task.low, task.high), draft.centers)
     return replace(draft, centers=centers, widths=np.where(draft.asks, np.clip(draft.widths, *WIDTHS), np.inf))
@@ -148,7 +148,7 @@ def _take_inputs(task: Task, columns: IntArray) -> FloatArray:
 
 
 def _curve_weights(
-    draft: Draft, task: Task, share: FloatArray, inputs: FloatArray, blended: FloatArray, rules: IntArray
+    draft: SumDraft, task: Task, share: FloatArray, inputs: FloatArray, blended: FloatArray, rules: IntArray
 ) -> FloatArray:
     """Return the curvature of the loss of one output by its weights."""
     curvature = blended.T @ (blended * task.weight[:, None])
@@ -165,7 +165,7 @@ def _add_own(matrix: FloatArray, factor: float, row_weight: FloatArray, inputs: 
         matrix[np.ix_(own, own)] += factor * (inputs[:, own].T @ (inputs[:, own] * row_weight[:, k : k + 1]))
 
 
-def _move(draft: Draft, step: FloatArray, task: Task) -> Draft:
+def _move(draft: SumDraft, step: FloatArray, task: Task) -> SumDraft:
     (rules, columns), (asking, asked) = find_weights(draft), np.nonzero(draft.asks)
     n_outputs, n_sets = draft.weights.shape[1], len(asking)
     weights, centers, widths = draft.weights.copy(), draft.centers.copy(), draft.widths.copy()
@@ -179,7 +179,7 @@ def _move(draft: Draft, step: FloatArray, task: Task) -> Draft:
     return replace(draft, weights=weights, centers=centers, widths=widths)
 
 
-def _find_stuck(draft: Draft, downhill: FloatArray, task: Task) -> IntArray:
+def _find_stuck(draft: SumDraft, downhill: FloatArray, task: Task) -> IntArray:
     """Return the centers and widths that are at a bound and want to go beyond."""
     asking, asked = np.nonzero(draft.asks)
     if not len(asking):

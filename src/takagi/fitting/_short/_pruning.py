@@ -1,11 +1,11 @@
-"""Pruning to the limits: terms by optimal brain surgeon, exchanged for better ones, and conditions one by one."""
+"""Pruning to the limits: terms by optimal brain surgeon, exchanged for better ones."""
 
 from dataclasses import replace
 
 import numpy as np
 
 from takagi._typing import BoolArray, FloatArray, IntArray
-from takagi.fitting._short._draft import Draft, Task, start_rules
+from takagi.fitting._short._draft import SumDraft, Task, start_rules
 from takagi.fitting._short._polish import find_weights, measure_loss, normal_equations, polish, solve_weights
 
 _STEPS = 4
@@ -16,7 +16,7 @@ _WORTH = 1e-3  # the part of the loss that an exchange must gain
 _WORTH_OF_FORMULA = 0.02  # the same, of one that puts a formula in the place of a rule with conditions
 
 
-def prune_terms(draft: Draft, task: Task, max_terms: int) -> Draft:
+def prune_terms(draft: SumDraft, task: Task, max_terms: int) -> SumDraft:
     """Leave out the terms that cost least until no rule has more than `max_terms` of them.
 
     The cost of a weight w is ``w^2 / [H^-1]_ww`` with the Gauss-Newton matrix H (optimal brain surgeon).
@@ -37,13 +37,13 @@ def prune_terms(draft: Draft, task: Task, max_terms: int) -> Draft:
         draft, _ = polish(solve_weights(draft.use(uses), task), task, _STEPS)
 
 
-def _polish_priced(draft: Draft, task: Task) -> tuple[Draft, float]:
+def _polish_priced(draft: SumDraft, task: Task) -> tuple[SumDraft, float]:
     """Return the draft after some steps, and its loss with the price of its bends."""
     draft, loss = polish(draft, task, _STEPS)
     return draft, loss + task.price_bends(draft)
 
 
-def _price_terms(draft: Draft, task: Task) -> FloatArray:
+def _price_terms(draft: SumDraft, task: Task) -> FloatArray:
     """Return what it costs to leave out each term, (n_rules, n_columns)."""
     curvature, _ = normal_equations(draft, task)
     inverse = np.diag(np.linalg.inv(curvature + np.diag(1e-6 * np.diag(curvature) + 1e-9)))
@@ -57,7 +57,7 @@ def _price_terms(draft: Draft, task: Task) -> FloatArray:
     return cost
 
 
-def exchange_terms(draft: Draft, task: Task, max_terms: int) -> Draft:
+def exchange_terms(draft: SumDraft, task: Task, max_terms: int) -> SumDraft:
     """Let each rule in turn take in the columns that would gain most, and give up those that cost least."""
     draft, loss = _polish_priced(draft, task)
     for _ in range(_ROUNDS):
@@ -79,7 +79,7 @@ def exchange_terms(draft: Draft, task: Task, max_terms: int) -> Draft:
     return draft
 
 
-def exchange_for_formulas(draft: Draft, task: Task, base: IntArray, limits: tuple[int, int]) -> Draft:
+def exchange_for_formulas(draft: SumDraft, task: Task, base: IntArray, limits: tuple[int, int]) -> SumDraft:
     """Let rules give way to formulas that always hold, in parts of their own, as long as that gains.
 
     Where a target is a sum of more terms than a rule may have, that is what says most. The limits are the number of
@@ -102,7 +102,7 @@ def exchange_for_formulas(draft: Draft, task: Task, base: IntArray, limits: tupl
     return draft
 
 
-def _list_taken(draft: Draft, rule: int) -> IntArray:
+def _list_taken(draft: SumDraft, rule: int) -> IntArray:
     """Return columns that a rule has no use for: if it always holds, those of the others that do; -1 is a new one."""
     alone = draft.together.sum(axis=1) == 1
     if rule >= 0 and not alone[rule]:
@@ -111,7 +111,7 @@ def _list_taken(draft: Draft, rule: int) -> IntArray:
     return np.flatnonzero(draft.uses[others].any(axis=0))
 
 
-def _score_columns(draft: Draft, task: Task, rule: int) -> FloatArray:
+def _score_columns(draft: SumDraft, task: Task, rule: int) -> FloatArray:
     """Return how much a rule's formula would gain by each column, beside what it has already."""
     share, outputs = draft.shares(task.Z), draft.outputs(task.columns)
     governs = share[:, rule]
@@ -132,22 +132,6 @@ def _score_columns(draft: Draft, task: Task, rule: int) -> FloatArray:
     return score
 
 
-def prune_conditions(draft: Draft, task: Task, max_conditions: int) -> Draft:
-    """Leave out the conditions that cost least until no rule has more than `max_conditions`."""
-    while (draft.asks.sum(axis=1) > max_conditions).any():
-        full = draft.asks.sum(axis=1) > max_conditions
-        places = [(k, j) for k, j in zip(*np.nonzero(draft.asks), strict=True) if full[k]]
-        ways = [drop_conditions(draft, _mark(draft, k, j), task) for k, j in places]
-        draft, _ = polish(min(ways, key=lambda way: measure_loss(way, task)), task, _STEPS)
-    return draft
-
-
-def drop_conditions(draft: Draft, dropped: BoolArray, task: Task) -> Draft:
+def drop_conditions(draft: SumDraft, dropped: BoolArray, task: Task) -> SumDraft:
     """Return the draft without some conditions, and with the best weights for that."""
     return solve_weights(replace(draft, widths=np.where(dropped, np.inf, draft.widths)), task)
-
-
-def _mark(draft: Draft, rule: int, feature: int) -> BoolArray:
-    marked = np.zeros(draft.widths.shape, dtype=bool)
-    marked[rule, feature] = True
-    return marked
