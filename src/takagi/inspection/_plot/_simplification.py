@@ -104,7 +104,7 @@ class SimplificationDisplay(Display):
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         ax.yaxis.set_major_formatter(PercentFormatter(decimals=0, symbol=" %"))
-        ax.set(xlabel="words (conditions, terms and sets)", ylabel="growth of the validation RMSE")
+        ax.set(xlabel="words (rules, conditions and terms)", ylabel="growth of the validation RMSE")
         words, rules = self.n_words[self.chosen], self.n_rules[self.chosen]
         note = f"{self.n_words[0]} words -> {words}, {self.n_rules[0]} rules -> {rules}"
         ax.text(0.99, 0.97, note, transform=ax.transAxes, ha="right", va="top", fontsize="small", alpha=0.75)
