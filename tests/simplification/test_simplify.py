@@ -34,6 +34,13 @@ def fitted():
 
 
 @pytest.fixture(scope="module")
+def few():
+    """A small model, which is simplified in a moment."""
+    X, y = make_data(120)
+    return TSKRegressor(3, recipe="droprule", max_iter=200, random_state=0).fit(X[["a", "b"]], y), X[["a", "b"]], y
+
+
+@pytest.fixture(scope="module")
 def result(fitted):
     model, X, y = fitted
     X_val, y_val = make_data(200, seed=1)
@@ -220,19 +227,18 @@ def test_text_says_what_was_reached_and_how_to_go_on(result):
     assert "loss" in repr(result)
 
 
-@pytest.mark.slow
-def test_same_seed_gives_the_same_result(fitted):
-    first, again, other = (simplify(*fitted, random_state=seed) for seed in (0, 0, 1))
+def test_same_seed_gives_the_same_result(few):
+    first, again, other = (simplify(*few, random_state=seed) for seed in (0, 0, 1))
     assert first.rule_base == again.rule_base
     assert [p.val_loss for p in first.curve] == [p.val_loss for p in again.curve]
     assert first.curve[0].val_loss != other.curve[0].val_loss
 
 
-def test_verbose_prints_each_step(fitted, capsys):
-    result = simplify(*fitted, verbose=1)
+def test_verbose_prints_each_step(few, capsys):
+    result = simplify(*few, verbose=1)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len(result.curve)
-    assert lines[0].startswith("[takagi] step 0, as fitted: 8 rules, ")
+    assert lines[0].startswith("[takagi] step 0, as fitted: 3 rules, ")
     assert lines[0].endswith(f"{result.curve[0].n_words} words, loss 0.0 %")
 
 
@@ -243,7 +249,7 @@ def test_verbose_prints_each_step(fitted, capsys):
 @pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler((2, 5))], ids=["standard", "minmax"])
 def test_pipeline_with_a_scaler_is_simplified_in_its_units(fitted, scaler):
     _, X, y = fitted
-    model = make_pipeline(scaler, TSKRegressor(6, recipe="droprule", max_iter=500, random_state=0)).fit(X, y)
+    model = make_pipeline(scaler, TSKRegressor(4, recipe="droprule", max_iter=500, random_state=0)).fit(X, y)
     before = model.predict(X)
     result = simplify(model, X, y, max_rules=3)
     rules = open_model(result.model).rules
@@ -265,9 +271,8 @@ def test_pipeline_over_a_table_is_simplified(cars):
     assert "price" in export_text(result.model)
 
 
-@pytest.mark.slow
-def test_a_bare_rule_base_is_simplified_to_a_rule_base(fitted):
-    model, X, y = fitted
+def test_a_bare_rule_base_is_simplified_to_a_rule_base(few):
+    model, X, y = few
     result = simplify(model.rule_base_, X, y)
     assert isinstance(result.model, RuleBase)
     assert result.rule_base == simplify(model, X, y).rule_base
@@ -360,7 +365,7 @@ def test_a_constant_target_needs_one_word():
 @pytest.mark.slow
 def test_many_inputs_and_few_rows_work():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 30))
+    X = rng.normal(size=(60, 15))
     y = X[:, 0] + 0.1 * rng.normal(size=60)
     result = simplify(TSKRegressor(4, recipe="droprule", max_iter=100, random_state=0).fit(X, y), X, y, max_loss=0.5)
     assert result.n_words < result.curve[0].n_words / 4

@@ -90,6 +90,7 @@ def simplify(
     >>> from takagi import TSKRegressor
     >>> from takagi.simplification import simplify
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> X = X[["bmi", "bp", "s5"]]
     >>> model = TSKRegressor(n_rules=4, max_iter=200, random_state=0).fit(X, y)
     >>> result = simplify(model, X, y, max_loss=0.05)
     >>> result.loss <= 0.05, result.n_words < result.curve[0].n_words
@@ -141,6 +142,7 @@ class Simplification:
     >>> from takagi import TSKRegressor
     >>> from takagi.simplification import simplify
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> X = X[["bmi", "bp", "s5"]]
     >>> model = TSKRegressor(n_rules=4, max_iter=200, random_state=0).fit(X, y)
     >>> result = simplify(model, X, y, max_rules=2)
     >>> result.model.predict(X).shape, result.curve[-1].n_words
