@@ -114,7 +114,7 @@ def test_a_change_of_units_does_not_change_the_rules():
         old, new = (copy.deepcopy(part) for part in (learner, moved))
         for part in (old, new):
             part.state.best[:] = getattr(part.state, name)
-        rules = [part.read_rules(model.stream_.seen) for part in (old, new)]
+        rules = [part.read_rules(model.stream_.seen, holds_inputs=False) for part in (old, new)]
         np.testing.assert_allclose(rules[0].predict(X), rules[1].predict(X), rtol=1e-9, atol=1e-9)
 
 
@@ -149,7 +149,7 @@ def test_a_known_length_lets_the_learning_rate_fall():
         for k in range(4):
             order = np.random.default_rng(k).permutation(5_000)
             stream.feed(as_rows(X[order], y[order]), plan, Horizon(n_rows=5_000, n_iter=200))
-        fitted = stream.read("droprule", "stream")
+        fitted = stream.read(plan, "stream")
         assert fitted.n_iter == 200
         assert root_mean_squared_error(y_test, fitted.model.predict(X_test)) < 0.5 * y_test.std()
         learners.append(stream.learner)

@@ -4,9 +4,9 @@
 noise, training, teachers. Estimators, streams and committees are front ends of these two.
 """
 
-from takagi.fitting._fit import Fitted, finish_fit, fit_ridge_instead, fit_rules
+from takagi.fitting._fit import Fitted, finish_fit, fit_ridge_instead, fit_rules, widen_limits
 from takagi.fitting._pilots import run_pilots
-from takagi.fitting._plan import RECIPES, Penalties, Plan, make_plan
+from takagi.fitting._plan import EXTRAPOLATIONS, RECIPES, Penalties, Plan, make_plan
 from takagi.fitting._rows import (
     MAX_VALIDATION_ROWS,
     Rows,
@@ -22,6 +22,7 @@ from takagi.fitting._rows import (
 from takagi.fitting._training import Stage, Watch, bound_by_range, forget_data, initialize, train_rules
 
 __all__ = [
+    "EXTRAPOLATIONS",
     "MAX_VALIDATION_ROWS",
     "RECIPES",
     "Fitted",
@@ -47,4 +48,5 @@ __all__ = [
     "run_pilots",
     "stack_rows",
     "train_rules",
+    "widen_limits",
 ]

@@ -90,15 +90,15 @@ class Stream:
                 "column if it is the same target."
             )
 
-    def read(self, recipe: str, stopped: str) -> Fitted:
+    def read(self, plan: Plan, stopped: str) -> Fitted:
         """Return the best rules so far, and how they came about."""
         assert self.learner is not None
         assert self.seen is not None
         assert self.config is not None
         names = ("iteration", "train_loss", "val_loss")
         return Fitted(
-            model=RuleModel((self.learner.read_rules(self.seen),)),
-            recipe=recipe,
+            model=RuleModel((self.learner.read_rules(self.seen, plan.holds_inputs),)),
+            recipe=plan.recipe,
             config=self.config,
             history=dict(zip(names, self.learner.history.T.copy(), strict=True)),
             best_iter=self.learner.best_iter,
