@@ -295,6 +295,22 @@ def test_values_beyond_the_data_are_marked(browser, pages):
     assert not mark.is_displayed()
 
 
+@pytest.mark.filterwarnings("ignore::takagi.ExtrapolationWarning")
+def test_values_far_beyond_the_data_are_held_as_in_python(browser, pages):
+    model, X, _ = MODELS["diabetes"]()
+    open_page(browser, pages("diabetes"))
+    box = find(browser, "#what-if-controls .control input[type=number]")
+    name = find(browser, "#what-if-controls .control label").text
+    low, high = model.model_.limits[list(X).index(name)]
+    for value, limit in ((2 * high - low, high), (low - 1e6, low)):
+        box.clear()
+        box.send_keys(str(value))
+        compare(browser, model, read_row(browser, X.dtypes).astype(float))
+        mark = find(browser, "#what-if-controls .control .outside").text
+        assert float(mark.partition("; counts as ")[2].replace("−", "-")) == pytest.approx(limit, rel=1e-3)  # noqa: RUF001
+        assert "counts as" in find(browser, "#what-if-contributions").text
+
+
 # -- by keyboard -------------------------------------------------------------------------------------------------------
 
 
