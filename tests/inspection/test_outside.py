@@ -49,7 +49,7 @@ def test_rules_that_go_on_count_every_value_as_it_is(linear):
 
 def test_rows_within_the_data_bring_an_empty_table(model):
     assert len(find_outside(model, TABLE)) == 0
-    assert list(find_outside(model, TABLE).columns)[0] == "row"
+    assert "row" in find_outside(model, TABLE).columns
 
 
 def test_every_kind_of_model_is_taken():
