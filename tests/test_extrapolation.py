@@ -1,6 +1,7 @@
 import numpy as np
+import pytest
 
-from takagi._extrapolation import HeldCount, count_held
+from takagi._extrapolation import HeldCount, count_held, lie_within
 
 LIMITS = np.array([[0.0, 10.0], [-np.inf, 5.0], [3.0, 3.0]])
 
@@ -34,3 +35,17 @@ def test_columns_with_most_held_rows_come_first_and_few_are_named():
     assert counts.describe(["a", "b", "c", "d"]).endswith("rows: c (702 rows), d (3 rows), b (1 row).")
     many = HeldCount(1, 1, np.ones(8, dtype=int), np.zeros(8, dtype=int))
     assert many.describe([f"x{m}" for m in range(8)]).endswith("x4 (1 row) and 3 more.")
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("n_features", [1, 3, 700])
+def test_one_value_beyond_is_found_wherever_it_is(n_features, order):
+    limits = np.tile([-1.0, 2.0], (n_features, 1))
+    for n_rows in (1, 5, 1_999, 2_003 if n_features < 10 else 7):
+        rows = np.zeros((n_rows, n_features), order=order)
+        assert lie_within(rows, limits)
+        for row, column, value in ((0, 0, -1.5), (n_rows - 1, n_features - 1, 2.5), (n_rows // 2, 0, 2.5)):
+            rows[row, column] = value
+            assert not lie_within(rows, limits)
+            rows[row, column] = 0.0
+    assert lie_within(np.zeros((0, n_features)), limits)

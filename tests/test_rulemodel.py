@@ -134,8 +134,9 @@ def test_all_parts_hold_at_the_same_limits(model):
     for name in ("predict", "predict_raw", "firing_share"):
         np.testing.assert_array_equal(getattr(held, name)(X), getattr(model, name)(near))
     assert held.hold_at(None) == model
-    with pytest.raises(ValueError, match="must have the same limits, or none of them any"):
-        RuleModel((held.parts[0], *model.parts[1:]))
+    assert RuleModel((model.parts[0], *held.parts[1:])) == held
+    with pytest.raises(ValueError, match=r"must have the same limits, or none. Set those of a part with"):
+        RuleModel((held.parts[0], replace(model.parts[1], limits=2 * limits)))
 
 
 def test_bends_are_of_held_values():

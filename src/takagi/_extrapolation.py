@@ -10,6 +10,7 @@ from takagi._text import count, format_number, shorten
 from takagi._typing import FloatArray, IntArray
 
 _MOST = 5  # columns that are named
+_WIDE = 1_000  # numbers that are compared at a time; fewer would take longer than the comparison itself
 
 
 class ExtrapolationWarning(UserWarning):
@@ -47,31 +48,45 @@ class HeldCount(NamedTuple):
         return " or ".join(dict.fromkeys(map(format_number, ends)))
 
 
+def lie_within(rows: FloatArray, limits: FloatArray) -> bool:
+    """Whether no value of rows lies beyond limits.
+
+    Many rows side by side are compared as one, which is several times faster for few columns.
+    """
+    low, high = limits.T
+    n_side = _WIDE // max(1, len(low))
+    if len(rows) > 2 * n_side > 2 and rows.flags.c_contiguous:
+        n_wide = len(rows) // n_side
+        wide, rows = rows[: n_wide * n_side].reshape(n_wide, -1), rows[n_wide * n_side :]
+        if (wide < np.tile(low, n_side)).any() or (wide > np.tile(high, n_side)).any():
+            return False
+    return not ((rows < low).any() or (rows > high).any())
+
+
 def count_held(rows: FloatArray, limits: FloatArray | None) -> HeldCount | None:
     """Return how many values lie beyond limits, None if none do.
 
     >>> count_held(np.array([[1.0], [9.0], [3.0]]), np.array([[2.0, 5.0]])).describe(["age"], np.array([[2.0, 5.0]]))
     'Values far beyond the training data are held in 2 of 3 rows: age at 2 or 5 (2 rows).'
     """
-    if limits is None:
+    if limits is None or lie_within(rows, limits):
         return None
     below, above = rows < limits[:, 0], rows > limits[:, 1]
-    is_held = below | above
-    if not is_held.any():
-        return None
-    return HeldCount(len(rows), int(is_held.any(axis=1).sum()), below.sum(axis=0), above.sum(axis=0))
+    n_held = int((below | above).any(axis=1).sum())
+    return HeldCount(len(rows), n_held, below.sum(axis=0), above.sum(axis=0))
 
 
-def warn_of_held(rows: FloatArray, limits: FloatArray | None, names: Sequence[str], has_names: bool) -> None:
+def warn_of_held(rows: FloatArray, limits: FloatArray | None, names: Sequence[str] | None) -> None:
     """Warn if values lie beyond limits.
 
-    Without names of the user's own, the rows may have come through an encoder or a scaler, so that numbers would say
-    nothing.
+    Without names, the rows may have come through an encoder or a scaler, so that the user would not know the numbers.
     """
     found = count_held(rows, limits)
     if found is not None:
+        known = [f"x{m}" for m in range(rows.shape[1])] if names is None else names
+        told = found.describe(known, None if names is None else limits)
         warn_user(
-            f"{found.describe(names, limits if has_names else None)} takagi.inspection.find_outside(model, X) tells "
-            "which and how far out they are; extrapolation='linear' would let the rules go on.",
+            f"{told} takagi.inspection.find_outside(model, X) tells which and how far out they are; "
+            "extrapolation='linear' would let the rules go on.",
             ExtrapolationWarning,
         )

@@ -6,11 +6,13 @@ features after a few affine combinations of them (projections).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.special import expit, softmax
 
 from takagi import kernels
+from takagi._extrapolation import lie_within
 from takagi._messages import unknown_name
 from takagi._typing import ArrayLike, FloatArray, IntArray
 from takagi._wording import describe_model, name_features
@@ -162,7 +164,9 @@ class RuleBase:
         return self._bend(self._hold(X))
 
     def _hold(self, rows: FloatArray) -> FloatArray:
-        return rows if self.limits is None else np.clip(rows, self.limits[:, 0], self.limits[:, 1])
+        if self.limits is None or lie_within(rows, self.limits):
+            return rows
+        return np.clip(rows, self.limits[:, 0], self.limits[:, 1])
 
     def _bend(self, X: FloatArray) -> FloatArray:
         return np.column_stack([X, *(bend.evaluate(X[:, bend.feature]) for bend in self.bends)]) if self.bends else X
@@ -202,13 +206,11 @@ class RuleBase:
     def _evaluate(
         self, X: ArrayLike, n_threads: int = 1, link: str = "identity", with_share: bool = False
     ) -> tuple[FloatArray, FloatArray]:
-        rows, plain = self.check_rows(X), self.expand()
-        origin = choose_origin(plain.centers[:, -plain.n_features :], plain.widths[:, -plain.n_features :])
-        theta, shape = pack(plain.rescale(-origin, np.ones_like(origin), np.zeros(1), np.ones(1)))
+        rows, (theta, shape, origin) = self.check_rows(X), self._packed
         prediction = np.empty((len(rows), self.n_outputs))
         share = np.empty((len(rows) if with_share else 0, self.n_rules))
 
-        n_rows = max(_NUMBERS_PER_CALL // plain.n_features, kernels.BLOCK_ROWS)
+        n_rows = max(_NUMBERS_PER_CALL // len(origin), kernels.BLOCK_ROWS)
 
         def fill(start: int) -> None:
             here = slice(start, start + n_rows)
@@ -219,6 +221,13 @@ class RuleBase:
 
         kernels.run_blocks(fill, range(0, len(rows), n_rows), n_threads)
         return prediction, share
+
+    @cached_property
+    def _packed(self) -> tuple[FloatArray, kernels.Shape, FloatArray]:
+        """The rules as the kernels want them, relative to an origin, and the origin; kept, as rules do not change."""
+        plain = self.expand()
+        origin = choose_origin(plain.centers[:, -plain.n_features :], plain.widths[:, -plain.n_features :])
+        return *pack(plain.rescale(-origin, np.ones_like(origin), np.zeros(1), np.ones(1))), origin
 
     def check_rows(self, X: ArrayLike) -> FloatArray:
         """Return rows as a matrix of finite numbers, or an error that says what is wrong."""

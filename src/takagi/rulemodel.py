@@ -27,7 +27,8 @@ class RuleModel:
     Parameters
     ----------
     parts : sequence of RuleBase
-        At least one, with equal numbers and names of features and outputs, and equal links.
+        At least one, with equal numbers and names of features and outputs, equal links, and equal limits; those without
+        limits take the others'.
 
     Examples
     --------
@@ -53,11 +54,7 @@ class RuleModel:
             if other != first:
                 shown = f"{shorten(str(first))} and {shorten(str(other))}"
                 raise ValueError(f"all parts of a model must have the same {name}, got {shown}.")
-        if any(not _are_equal(part.limits, self.first.limits) for part in self.parts[1:]):
-            raise ValueError(
-                "all parts of a model must have the same limits, or none of them any. Set those of a part with "
-                "dataclasses.replace(part, limits=...)."
-            )
+        object.__setattr__(self, "parts", _share_limits(self.parts))
 
     # -- sizes and names -----------------------------------------------------------------------------------------------
 
@@ -231,8 +228,17 @@ class RuleModel:
         return type(self), (self.parts,)
 
 
-def _are_equal(one: FloatArray | None, other: FloatArray | None) -> bool:
-    return one is other or (one is not None and other is not None and np.array_equal(one, other))
+def _share_limits(parts: tuple[RuleBase, ...]) -> tuple[RuleBase, ...]:
+    """Return parts of which all have the limits that some have."""
+    known = [part.limits for part in parts if part.limits is not None]
+    if not known:
+        return parts
+    if any(not np.array_equal(limits, known[0]) for limits in known[1:]):
+        raise ValueError(
+            "all parts of a model must have the same limits, or none. Set those of a part with "
+            "dataclasses.replace(part, limits=...)."
+        )
+    return tuple(replace(part, limits=known[0]) if part.limits is None else part for part in parts)
 
 
 def collect_bends(parts: Iterable[RuleBase]) -> tuple[Bend, ...]:

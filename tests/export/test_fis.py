@@ -129,8 +129,7 @@ def test_projections_in_consequents_and_shared_sets_of_parts_are_written(tmp_pat
 def test_the_ranges_of_a_sum_are_those_of_the_data():
     rules = open_model(example_models()["two targets"]).rules
     other = make_part(np.random.default_rng(0), [], n_features=2, n_outputs=2, n_rules=1)
-    other = replace(other.rename(rules.feature_names, rules.output_names), limits=rules.limits)
-    model = RuleModel((rules, other))
+    model = RuleModel((rules, other.rename(rules.feature_names, rules.output_names)))
     ranges = [re.findall(r"Range=\[(\S+) (\S+)\]", to_fis(written)) for written in (rules, model)]
     assert ranges[0] == ranges[1]
 

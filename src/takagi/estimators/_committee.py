@@ -17,7 +17,7 @@ from takagi._extrapolation import warn_of_held
 from takagi._messages import warn_user
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import TrainingData, is_dask, validate_rows, validate_training
-from takagi._wording import name_features, name_outputs
+from takagi._wording import name_outputs
 from takagi.estimators._base import check_trains, count_threads, make_rng, with_one_blas_thread
 from takagi.estimators._memory import Memory, choose_rows, learn_memory
 from takagi.estimators._regressor import TSKRegressor
@@ -200,7 +200,7 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         if is_dask(X):
             return map_rows(self.predict, X, None if self.is_single_target_ else rules.n_outputs, name_outputs(rules))
         rows, n_threads = validate_rows(self, X), count_threads(self.n_jobs)
-        warn_of_held(rows, rules.limits, name_features(rules), rules.feature_names is not None)
+        warn_of_held(rows, rules.limits, rules.feature_names)
         return self._shape(self._predict_rows(rows, n_threads))
 
     def firing_share(self, X: Table) -> FloatArray:

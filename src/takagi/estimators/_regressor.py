@@ -255,7 +255,7 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseTSK):
             n_outputs = None if self.is_single_target_ else rules.n_outputs
             return map_rows(self.predict, X, n_outputs, name_outputs(rules))
         rows = validate_rows(self, X)
-        warn_of_held(rows, rules.limits, name_features(rules), rules.feature_names is not None)
+        warn_of_held(rows, rules.limits, rules.feature_names)
         prediction = rules.predict(rows, n_threads=count_threads(self.n_jobs))
         return prediction if self.is_single_target_ else prediction.reshape(len(prediction), -1)
 
