@@ -114,7 +114,7 @@ def test_a_change_of_units_does_not_change_the_rules():
         old, new = (copy.deepcopy(part) for part in (learner, moved))
         for part in (old, new):
             part.state.best[:] = getattr(part.state, name)
-        rules = [part.read_rules(model.stream_.seen, holds_inputs=False) for part in (old, new)]
+        rules = [part.read_rules(model.stream_.seen) for part in (old, new)]
         np.testing.assert_allclose(rules[0].predict(X), rules[1].predict(X), rtol=1e-9, atol=1e-9)
 
 

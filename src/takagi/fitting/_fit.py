@@ -93,7 +93,7 @@ def finish_fit(
     """Return what a training ends with, given its rows and all rows that were given."""
     trained = _keep_start_if_better(trained)
     return Fitted(
-        model=RuleModel((add_profile(trained.rules, rows, given, plan),)),
+        model=add_limits(RuleModel((add_profile(trained.rules, rows, given),)), plan),
         recipe=plan.recipe,
         config=trained.config,
         history=trained.history,
@@ -109,7 +109,7 @@ def _fit_short_rules(rows: Rows, given: Rows, plan: Plan, rng: np.random.Generat
     short = fit_short(rows.balance(), plan, rng, watch)
     l2, smoothness = short.penalties
     return Fitted(
-        model=RuleModel(tuple(add_profile(part, rows, given, plan) for part in short.model.parts)),
+        model=add_limits(RuleModel(tuple(add_profile(part, rows, given) for part in short.model.parts)), plan),
         recipe=plan.recipe,
         config=replace(plan.config, l2=l2, smoothness=smoothness),
         history={"train_loss": short.losses, "val_loss": np.full(len(short.losses), np.nan)},
@@ -123,7 +123,7 @@ def _fit_short_rules(rows: Rows, given: Rows, plan: Plan, rng: np.random.Generat
 
 def fit_ridge_instead(rows: Rows, given: Rows, plan: Plan, watch: Watch) -> Fitted:
     """Return ridge regression, as one rule without conditions, in place of a fit."""
-    model = RuleModel((add_profile(fit_ridge(rows.balance()), rows, given, plan),))
+    model = add_limits(RuleModel((add_profile(fit_ridge(rows.balance()), rows, given),)), plan)
     config = plan.configure(len(rows.X), rows.X.shape[1], 1.0)
     history = {"train_loss": np.empty(0), "val_loss": np.empty(0)}
     return Fitted(model, plan.recipe, config, history, 0, 0, "ridge", tuple(watch.stages))
@@ -158,6 +158,12 @@ def _keep_start_if_better(trained: Trained) -> Trained:
     return replace(trained, result=replace(result, rule_base=trained.start, best_iter=0))
 
 
+def add_limits(model: RuleModel, plan: Plan) -> RuleModel:
+    """Return rules that hold values far beyond the rows of their profile, if the plan says so."""
+    assert model.profile is not None
+    return model.hold_at(model.profile.find_limits()) if plan.holds_inputs else model
+
+
 def widen_limits(fitted: Fitted, start: RuleBase | None) -> Fitted:
     """Return what a fit ends with, its limits as wide as those of the rules that it went on from, if there are such."""
     limits = fitted.model.limits
@@ -167,16 +173,12 @@ def widen_limits(fitted: Fitted, start: RuleBase | None) -> Fitted:
     return replace(fitted, model=fitted.model.hold_at(np.column_stack([low, high])))
 
 
-def add_profile(rules: RuleBase, rows: Rows, given: Rows, plan: Plan) -> RuleBase:
-    """Return rules in the order of how much of the training rows they govern, with a profile of all given rows.
-
-    Where values far beyond these are to be held, the rules have limits then.
-    """
+def add_profile(rules: RuleBase, rows: Rows, given: Rows) -> RuleBase:
+    """Return rules in the order of how much of the training rows they govern, with a profile of all given rows."""
     profile = measure_profile((given.X, given.y), rules.firing_share, given.weight)
     share = profile.share
     if given is not rows:
         sample = spread_rows(len(rows.X), MAX_ROWS)
         share = np.average(rules.firing_share(rows.X[sample]), axis=0, weights=rows.weight[sample])
     order = np.argsort(-share, kind="stable")
-    limits = profile.find_limits() if plan.holds_inputs else None
-    return replace(rules.take(order), profile=replace(profile, share=share[order]), limits=limits)
+    return replace(rules.take(order), profile=replace(profile, share=share[order]))

@@ -67,7 +67,7 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
             "importance": importance,
             "residuals": find_residuals(target, prediction),
             "history": summarize_history(opened.regressor),
-            "simplification": summarize_simplification(model, opened, X, y) if options.simplify else None,
+            "simplification": summarize_simplification(model, X, y) if options.simplify else None,
             "model": _list_model(rules),
             "rows": pick_rows(opened, rows, target, start, options.max_rows),
         }

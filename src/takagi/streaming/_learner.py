@@ -112,11 +112,8 @@ class Learner:
 
     # -- results -------------------------------------------------------------------------------------------------------
 
-    def read_rules(self, seen: Seen, holds_inputs: bool) -> RuleBase:
-        """Return the best rules in the units of the data, those that govern most first, with a profile of all rows.
-
-        Where values far beyond these are to be held, the rules have limits.
-        """
+    def read_rules(self, seen: Seen) -> RuleBase:
+        """Return the best rules in the units of the data, those that govern most first, with a profile of all rows."""
         rules = unpack(self.state.best, self.start).rescale(*self.units)
         X, y, weight = seen.sample
         profile = measure_profile((X, y), rules.firing_share, weight)
@@ -132,4 +129,4 @@ class Learner:
             quantiles=quantiles,
             output_quantiles=output_quantiles,
         )
-        return replace(rules.take(order), profile=profile, limits=profile.find_limits() if holds_inputs else None)
+        return replace(rules.take(order), profile=profile)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from takagi._messages import warn_user
-from takagi.fitting import Fitted, Plan, Rows, Stage, Watch, forget_data, initialize
+from takagi.fitting import Fitted, Plan, Rows, Stage, Watch, add_limits, forget_data, initialize
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
 from takagi.streaming._learner import Learner
@@ -97,7 +97,7 @@ class Stream:
         assert self.config is not None
         names = ("iteration", "train_loss", "val_loss")
         return Fitted(
-            model=RuleModel((self.learner.read_rules(self.seen, plan.holds_inputs),)),
+            model=add_limits(RuleModel((self.learner.read_rules(self.seen),)), plan),
             recipe=plan.recipe,
             config=self.config,
             history=dict(zip(names, self.learner.history.T.copy(), strict=True)),
