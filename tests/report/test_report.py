@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sums import diabetes_sum, make_part
 from takagi import Bend, RuleModel, TSKRegressor
-from takagi.inspection import export_text, rule_importance, rule_table
+from takagi.inspection import check_rules, export_text, rule_importance, rule_table
 from takagi.report import ModelReport
 from takagi.simplification import simplify
 
@@ -77,7 +77,10 @@ def test_rules_of_a_sum_stand_part_by_part_and_say_what_the_text_says():
     rules = summary["rules"]["list"]
     assert [rule["part"] for rule in rules] == [0, 0, 0, 1, 1, 2]
     losses = rule_importance(model, X, y).set_index("rule")["loss"]
+    check = check_rules(model, X, y)
+    assert summary["rules"]["truth"] == check.describe()
     for rule in rules:
+        assert rule["holds"] == pytest.approx(check.rules[rule["number"] - 1].holds)
         assert rule["loss"] == pytest.approx(losses[rule["number"]])
     by_pressure = next(rule for rule in rules if rule["number"] == 4)
     (condition,) = by_pressure["conditions"]

@@ -242,6 +242,16 @@ def test_verbose_prints_each_step(few, capsys):
     assert lines[0].endswith(f"{result.curve[0].n_words} words, loss 0.0 %")
 
 
+def test_rules_that_became_equal_are_one_rule():
+    """Where nothing but a line is left, two rules without conditions would say it twice."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=200)
+    model = TSKRegressor(6, recipe="droprule", max_iter=300, random_state=0).fit(X, y)
+    result = simplify(model, X, y, max_rules=3, max_conditions=1)
+    assert all(point.n_rules == 1 or point.n_conditions for point in result.curve)
+
+
 # -- kinds of models ---------------------------------------------------------------------------------------------------
 
 

@@ -21,7 +21,8 @@ from takagi.rulemodel import RuleModel
 SIZES = (1, 2, 3, 5, 7, 9, 12)  # that cross-validation chooses from
 _CV_ROWS = 2_000
 _FOLDS = 3
-_MUCH_LESS = 0.5  # than the noise that was measured: if rules leave so little, they are fitted again with less of it
+_LESS = 0.75  # of the noise that was measured: if rules leave less than that, they are fitted again with less noise
+_MOST_FITS = 3
 _LAST_STEPS = 80
 _LEAST_GAIN = 1.2  # over one rule, for each parameter more, in units of what one gains by noise alone
 
@@ -59,7 +60,7 @@ def fit_short(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) ->
     return short._replace(repeats=tuple(find_repeats(standard.X)))
 
 
-def _fit_size(rows: Rows, noise: float, limits: Limits, watch: Watch | None) -> Short:
+def _fit_size(rows: Rows, noise: float, limits: Limits, watch: Watch | None, n_fits: int = _MOST_FITS) -> Short:
     """Fit rules of a given size."""
     workshop = open_workshop(rows, noise, limits.agreement)
     losses: list[float] = []
@@ -79,8 +80,8 @@ def _fit_size(rows: Rows, noise: float, limits: Limits, watch: Watch | None) -> 
     else:
         draft, loss = one, loss_of_one
     corrected = _correct(draft, loss, rows)
-    if corrected < _MUCH_LESS * noise and not (watch is not None and watch.has_ended):
-        return _fit_size(rows, max(corrected, _MUCH_LESS * noise / 10), limits, watch)
+    if corrected < _LESS * noise and n_fits > 1 and not (watch is not None and watch.has_ended):
+        return _fit_size(rows, max(corrected, noise / 20), limits, watch, n_fits - 1)
     draft, intervals = make_true(draft, workshop)
     has_ended(loss)
     stopped = "callback" if watch is not None and watch.has_ended else "limits"

@@ -81,7 +81,7 @@ def make_true(draft: SumDraft, workshop: Workshop) -> tuple[SumDraft, FloatArray
     """Leave out rules that govern nothing and conditions that exclude nothing, and say what the others mean."""
     task, X = workshop.task, workshop.rows.X
     while True:
-        governs = find_governed(draft.shares(task.Z), draft.together)
+        governs = find_governed(draft.shares(task.Z), draft.part)
         counts = task.weight @ governs
         idle = (counts < _LEAST_GOVERNED) & (draft.together.sum(axis=1) > 1)
         if idle.any():
@@ -95,10 +95,13 @@ def make_true(draft: SumDraft, workshop: Workshop) -> tuple[SumDraft, FloatArray
         draft, _ = polish(solve_weights(draft, task), task, _STEPS)
 
 
-def find_governed(share: FloatArray, together: FloatArray) -> BoolArray:
-    """Return which rules have the largest share of their part, for each row."""
-    strongest = np.array([share[:, own > 0].max(axis=1) for own in together]).T
-    return share >= strongest
+def find_governed(share: FloatArray, part: IntArray) -> BoolArray:
+    """Return which rule has the largest share of its part for each row, of equal ones the first."""
+    governs = np.zeros(share.shape, dtype=bool)
+    for k in np.unique(part):
+        own = np.flatnonzero(part == k)
+        governs[np.arange(len(share)), own[share[:, own].argmax(axis=1)]] = True
+    return governs
 
 
 def read_model(model: RuleModel, workshop: Workshop) -> SumDraft:
