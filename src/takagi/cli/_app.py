@@ -13,7 +13,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from takagi import ExtrapolationWarning
+from takagi._extrapolation import ExtrapolationWarning
 from takagi.cli import _data, _demo, _experiment, _explain, _export, _fit, _plot, _predict, _report, _rules, _simplify
 from takagi.cli._console import Misuse, notes, print_error, print_note, set_output
 from takagi.tables import DatasetError, HeaderWarning, RequestError, SheetWarning
