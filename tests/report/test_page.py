@@ -161,7 +161,7 @@ def test_sliders_moved_to_ten_random_points_agree_with_python(browser, pages, na
 
 
 @pytest.mark.parametrize("name", ["cars", "projected"])
-@pytest.mark.filterwarnings("ignore:Column 'fuel' has 1 level")
+@pytest.mark.filterwarnings("ignore:Column 'fuel' has 1 level", "ignore::takagi.ExtrapolationWarning")
 def test_controls_of_every_kind_agree_with_python(browser, pages, name):
     model, _, _ = MODELS[name]()
     open_page(browser, pages(name))
