@@ -466,3 +466,11 @@ def test_simplifying_needs_no_matplotlib_and_plotting_says_so(result, monkeypatc
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"takagi\[plot\]"):
         result.plot()
+
+
+def test_smaller_rules_hold_where_the_fitted_ones_do(fitted, result):
+    model, X, _ = fitted
+    for rules in (result.model.model_, *(point.model for point in result.curve)):
+        np.testing.assert_array_equal(rules.limits, model.model_.limits)
+    held = np.clip(50 * X.to_numpy(), *model.model_.limits.T)
+    np.testing.assert_array_equal(result.model.model_.predict(50 * X.to_numpy()), result.model.model_.predict(held))

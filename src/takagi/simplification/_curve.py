@@ -109,7 +109,7 @@ def trace_curve(
     tell(points[0])
     try:
         for action, smaller in _take_steps(model, training, limits, rng):
-            smaller = smaller.rename(model.feature_names, model.output_names)
+            smaller = smaller.rename(model.feature_names, model.output_names).hold_at(model.limits)
             points.append(gauge.measure(len(points), action, smaller))
             tell(points[-1])
     except KeyboardInterrupt:
