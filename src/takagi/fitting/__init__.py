@@ -7,6 +7,7 @@ noise, training, teachers. Estimators, streams and committees are front ends of 
 from takagi.fitting._fit import Fitted, finish_fit, fit_ridge_instead, fit_rules
 from takagi.fitting._pilots import run_pilots
 from takagi.fitting._plan import RECIPES, Penalties, Plan, make_plan
+from takagi.fitting._ridge import Mix
 from takagi.fitting._rows import (
     MAX_VALIDATION_ROWS,
     Rows,
@@ -25,6 +26,7 @@ __all__ = [
     "MAX_VALIDATION_ROWS",
     "RECIPES",
     "Fitted",
+    "Mix",
     "Penalties",
     "Plan",
     "Rows",

@@ -12,7 +12,7 @@ from takagi.optimizers import OPTIMIZERS
 from takagi.training import Bounds, FeasibleSet, TrainConfig
 
 RECIPES = ("accurate", "droprule", "short")
-MANY_FEATURES = 24  # beyond which penalties grow, and ridge regression has the benefit of the doubt
+MANY_FEATURES = 24  # beyond which penalties grow, and there are no teachers
 _PROJECTIONS = ("antecedent", "shared", "separate")
 _ROWS_PER_RULE = 8
 _FEWEST_RULES, _MOST_RULES = 8, 128
