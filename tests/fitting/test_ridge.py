@@ -36,7 +36,7 @@ def test_doubtful_rules_get_a_smaller_share_than_sure_ones():
     step, noise = rng.normal(size=(2, 40, 1))
     noise -= step * (noise * step).sum() / (step**2).sum()  # so that it does not change the slope
     line = rng.normal(size=(40, 1))
-    shares = [choose_mix(line + 0.5 * step + size * noise, line, line + step, np.ones(40)).rules for size in (0.1, 0.8)]
+    shares = [choose_mix(line + 0.5 * step + size * noise, line, line + step, np.ones(40)).rules for size in (0.1, 1.5)]
     assert 0 < shares[1] < 0.9 * shares[0]
 
 
