@@ -17,6 +17,7 @@ from takagi.fitting._plan import Penalties, Plan
 from takagi.fitting._ridge import Mix, choose_mix, fit_ridge
 from takagi.fitting._rows import MAX_VALIDATION_ROWS, Rows, draw_order, measure_columns
 from takagi.fitting._training import Watch, train_rules
+from takagi.rulebase import RuleBase
 from takagi.training import LOSSES, Loss
 
 SMOOTHNESS_PER_NOISE = (3.0, 0.02, 0.1, 0.6, 15.0)  # the usual one first
@@ -37,6 +38,13 @@ class Findings(NamedTuple):
     mix: Mix
 
 
+class _Pilot(NamedTuple):
+    """Rules of a pilot, and their losses on the rows that judge it."""
+
+    rules: RuleBase
+    losses: FloatArray
+
+
 def run_pilots(rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Generator, watch: Watch) -> Findings:
     """Return what pilots find that are judged on a part of the rows, or on held-out rows, for a fit to all rows."""
     if len(rows.X) > _MAX_ROWS:
@@ -48,27 +56,26 @@ def run_pilots(rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Gen
     watch.begin("pilots")
     watch.expect(pilots.count_iterations(len(splits), chooses, mixes))
     weight = np.concatenate([judges.weight for _, judges in splits])
-    errors = np.concatenate([pilots.measure_noise(split) for split in splits])
-    penalties = plan.penalties.with_noise(float(np.average(errors, weights=weight)))
-    mix, outputs = Mix(), []
+    fitted = [pilots.measure_noise(split) for split in splits]
+    losses = np.concatenate([pilot.losses for pilot in fitted])
+    penalties = plan.penalties.with_noise(float(np.average(losses, weights=weight)))
     if chooses and not watch.has_ended:
         penalties, best = pilots.choose_smoothness(splits[0], penalties)
-        outputs = [best]
+        fitted = [best]
     elif mixes and not watch.has_ended:
-        outputs = [pilots.show_worth(split, penalties) for split in splits]
-    if mixes and outputs:
-        mix = _choose_mix(splits, outputs, weight)
+        fitted = [pilots.show_worth(split, penalties) for split in splits]
+    mix = _choose_mix(splits, fitted, weight) if mixes and not watch.has_ended else Mix()
     _tell(penalties, mix, watch)
     return Findings(penalties, mix)
 
 
-def _choose_mix(splits: list[Split], outputs: list[FloatArray], weight: FloatArray) -> Mix:
-    """Return how much of the model is to be rules, given what pilots say of the held-out rows of splits."""
+def _choose_mix(splits: list[Split], fitted: list[_Pilot], weight: FloatArray) -> Mix:
+    """Return how much of the model is to be rules, given a pilot for each split, which its held-out rows judge."""
     parts = []
-    for split, said in zip(splits, outputs, strict=True):
-        mean, scale = measure_columns(split[0].y, split[0].weight)
-        ridge = fit_ridge(split[0]).predict_raw(split[1].X)
-        parts.append([(values - mean) / scale for values in (split[1].y, ridge, said)])
+    for (training, judges), pilot in zip(splits, fitted, strict=True):
+        mean, scale = measure_columns(training.y, training.weight)
+        said = (rules.predict_raw(judges.X) for rules in (fit_ridge(training), pilot.rules))
+        parts.append([(values - mean) / scale for values in (judges.y, *said)])
     target, ridge, rules = (np.concatenate(values) for values in zip(*parts, strict=True))
     return choose_mix(target, ridge, rules, weight)
 
@@ -88,50 +95,47 @@ class _Pilots(NamedTuple):
         return noise + mixes * n_splits * self._shorten(_MUCH_SHORTER)
 
     def fit(
-        self, split: Split, penalties: Penalties, max_rules: int, *, keeps_best: bool = False, shorter: int = _SHORTER
-    ) -> FloatArray:
-        """Return what a pilot says of the held-out rows, which choose its iterate if it keeps the best."""
+        self, split: Split, penalties: Penalties, max_rules: int, *, keeps_best: bool, shorter: int = _SHORTER
+    ) -> _Pilot:
+        """Return a pilot and its losses on the held-out rows, which choose its iterate if it keeps the best."""
         training, judges = split
         n_rules = self.plan.n_rules if self.plan.has_fixed_rules else min(self.plan.n_rules, max_rules, len(training.X))
         config = replace(self.plan.config, max_iter=self._shorten(shorter), n_iter_no_change=None)
         plan = replace(self.plan, n_rules=n_rules, penalties=penalties, config=config)
         trained = train_rules(training, judges if keeps_best else None, plan, self.rng, self.watch)
-        return trained.rules.predict_raw(judges.X)
+        return _Pilot(trained.rules, measure_losses(trained.rules, split, LOSSES[plan.config.loss]))
 
-    def measure_noise(self, split: Split) -> FloatArray:
-        """Return the losses of a pilot with penalties that suit most tables."""
+    def measure_noise(self, split: Split) -> _Pilot:
+        """Return a pilot with penalties that suit most tables."""
         n_batches = len(split[0].X) / self.plan.config.batch_size
         penalties = self.plan.penalties.for_pilot(*_FIRST, n_batches)
-        return self._measure(self.fit(split, penalties, _MAX_RULES[0], keeps_best=True), split)
+        return self.fit(split, penalties, _MAX_RULES[0], keeps_best=True)
 
-    def choose_smoothness(self, split: Split, usual: Penalties) -> tuple[Penalties, FloatArray]:
-        """Return penalties with the best smoothness, the usual one in doubt, and what the best pilot says."""
+    def choose_smoothness(self, split: Split, usual: Penalties) -> tuple[Penalties, _Pilot]:
+        """Return penalties with the best smoothness, the usual one in doubt, and the pilot with the smallest losses."""
         weight, noise = split[1].weight, usual.noise
-        outputs, errors = [], []
+        fitted: list[_Pilot] = []
         for factor in SMOOTHNESS_PER_NOISE:
-            outputs.append(self.fit(split, usual.with_noise(noise, factor), _MAX_RULES[1]))
-            errors.append(self._measure(outputs[-1], split))
+            fitted.append(self.fit(split, usual.with_noise(noise, factor), _MAX_RULES[1], keeps_best=False))
             if self.watch.has_ended:
                 break
-        means = np.average(errors, axis=1, weights=weight)
+        means = np.average([pilot.losses for pilot in fitted], axis=1, weights=weight)
         best = int(means.argmin())
-        chosen = best if is_clearly_less(errors[best], errors[0], weight) else 0
-        return usual.with_noise(min(noise, float(means[best])), SMOOTHNESS_PER_NOISE[chosen]), outputs[best]
+        chosen = best if is_clearly_less(fitted[best].losses, fitted[0].losses, weight) else 0
+        return usual.with_noise(min(noise, float(means[best])), SMOOTHNESS_PER_NOISE[chosen]), fitted[best]
 
-    def show_worth(self, split: Split, penalties: Penalties) -> FloatArray:
-        """Return what a pilot with the penalties of the fit says of held-out rows, which have no part in it."""
-        return self.fit(split, penalties, _MAX_RULES[0], shorter=_MUCH_SHORTER)
-
-    def _measure(self, outputs: FloatArray, split: Split) -> FloatArray:
-        return measure_losses(outputs, split, LOSSES[self.plan.config.loss])
+    def show_worth(self, split: Split, penalties: Penalties) -> _Pilot:
+        """Return a pilot with the penalties of the fit, in which the held-out rows have no part."""
+        return self.fit(split, penalties, _MAX_RULES[0], keeps_best=False, shorter=_MUCH_SHORTER)
 
     def _shorten(self, times: int) -> int:
         return max(1, self.plan.config.max_iter // times)
 
 
-def measure_losses(outputs: FloatArray, split: Split, loss: Loss) -> FloatArray:
+def measure_losses(rules: RuleBase, split: Split, loss: Loss) -> FloatArray:
     """Return losses of held-out rows, of shape (n_rows,), in units of what the best constant leaves in training."""
     training, judges = split
+    outputs = rules.predict_raw(judges.X)
     with np.errstate(over="ignore"):
         if loss.code == LOSSES["squared"].code:
             scale = measure_columns(training.y, training.weight)[1]

@@ -8,12 +8,14 @@ import numpy as np
 from takagi._messages import warn_user
 from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.fitting._plan import Plan
+from takagi.fitting._ridge import fit_few_slopes
 from takagi.fitting._rows import Rows, Units, draw_order, measure_units
-from takagi.fitting._short._columns import FormulaColumns, choose_base, find_repeats, offer_bends, screen_features
+from takagi.fitting._screening import find_repeats, screen_features
+from takagi.fitting._short._columns import FormulaColumns, choose_base, offer_bends
 from takagi.fitting._short._draft import SumDraft, Task
 from takagi.fitting._short._growth import grow
 from takagi.fitting._short._intervals import fit_intervals
-from takagi.fitting._short._noise import measure_noise
+from takagi.fitting._short._noise import measure_noise, trust_few_slopes
 from takagi.fitting._short._polish import polish, solve_weights
 from takagi.fitting._short._pruning import drop_conditions, exchange_for_formulas, exchange_terms, prune_terms
 from takagi.fitting._training import Watch
@@ -24,6 +26,7 @@ from takagi.rulemodel import RuleModel
 SIZES = (1, 2, 3, 5, 7, 9, 12)  # that cross-validation chooses from
 _ROWS = (1_200, 4_000)  # that find the structure, and that train it to the end
 _CV_ROWS = 2_000
+_MOST_FEATURES = 30  # that are looked at
 _FOLDS = 3
 _RIDGE, _SMOOTHNESS = 8.0, 10.0  # times the noise over the number of rows
 _BEND_PRICE = 1.0  # the same, of a bend when terms are chosen
@@ -70,8 +73,7 @@ def fit_short(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) ->
     noise = measure_noise(standard, rng)
     watch.count(0)
     if noise.is_all or not (np.ptp(rows.X, axis=0) > 0).any():
-        warn_user("No column tells anything about the target that could be seen: the model is the target's mean.")
-        return Short(_say_mean(rows), np.empty(0), "no_change", (0.0, 0.0))
+        return Short(_say_little(rows, standard, plan.max_terms, rng), np.empty(0), "no_change", (0.0, 0.0))
     limits = _Limits(plan.n_rules, plan.max_conditions, plan.max_terms, plan.config.agreement)
     if plan.chooses_size:
         watch.begin("sizes")
@@ -139,7 +141,7 @@ def _count_parameters(draft: SumDraft) -> int:
 def _open_workshop(rows: Rows, units: Units, prices: tuple[float, float], n_rows: int) -> _Workshop:
     noise, agreement = prices
     standard = units.standardize(rows)
-    features = screen_features(rows, standard.X, standard.y)
+    features = screen_features(rows, standard.X, standard.y, _MOST_FEATURES)
     rows, Z = rows._replace(X=rows.X[:, features]), standard.X[:, features]
     columns = offer_bends(rows)
     weight = rows.weight / rows.weight.sum()
@@ -232,6 +234,15 @@ def _spread(part: RuleBase, intervals: FloatArray, features: IntArray, n_feature
     meant[:, features] = intervals
     bends = tuple(replace(bend, feature=int(features[bend.feature])) for bend in part.bends)
     return RuleBase(centers, widths, consequents, bends=bends, intervals=meant)
+
+
+def _say_little(rows: Rows, standard: Rows, max_terms: int, rng: np.random.Generator) -> RuleModel:
+    """Return one rule: ridge regression with few features if they tell anything, and else the mean of the target."""
+    if trust_few_slopes(standard, max_terms, rng):
+        warn_user("No rules can be told from chance: the model is one formula, without conditions.")
+        return RuleModel((fit_few_slopes(rows, max_terms),))
+    warn_user("No column tells anything about the target that could be seen: the model is the target's mean.")
+    return _say_mean(rows)
 
 
 def _say_mean(rows: Rows) -> RuleModel:
