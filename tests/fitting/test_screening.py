@@ -68,3 +68,9 @@ def test_few_slopes_are_few_and_the_largest():
     y = X[:, 0] + X[:, 4] / 1e3 - 1e3 * X[:, 5] + 0.1 * rng.normal(size=200)
     slopes = fit_few_slopes(make_rows(X, y), 3).consequents[0, 0, 1:]
     assert np.flatnonzero(slopes).tolist() == [0, 4, 5]
+
+
+def test_many_constant_columns_are_no_error():
+    y = np.random.default_rng(0).normal(size=40)
+    model = TSKRegressor(max_iter=20, random_state=0).fit(np.ones((40, 30)), y)
+    np.testing.assert_allclose(model.predict(np.ones((2, 30))), y.mean(), atol=0.2)

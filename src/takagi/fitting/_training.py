@@ -221,7 +221,8 @@ def _choose_features(rows: Rows, plan: Plan, start: RuleBase | None) -> IntArray
         return np.flatnonzero(np.isfinite(start.widths).any(axis=0) | (slopes != 0).any(axis=(0, 1)))
     units = measure_units(rows, scales_inputs=True, scales_target=True)
     standard = units.standardize(rows)
-    return screen_features(rows, standard.X, standard.y, plan.max_features)
+    found = screen_features(rows, standard.X, standard.y, plan.max_features)
+    return found if len(found) else np.arange(plan.max_features)  # where all are constant, any will do
 
 
 def _narrow(rules: RuleBase, features: IntArray) -> RuleBase:
