@@ -44,6 +44,11 @@ class TableTrial:
     split: int
     method: str
 
+    @property
+    def dataset(self) -> str:
+        """The table, as progress names it."""
+        return self.table
+
 
 @dataclass(frozen=True)
 class TableOutcome:

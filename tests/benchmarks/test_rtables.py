@@ -4,6 +4,7 @@ import pytest
 
 import _r_tables
 from _r_tables import METHODS, TableOutcome, TableTrial, choose_half, fail_trial, run_trial, split_table
+from accuracy import ProgressLine
 from rtables import compare, count_accidents, list_crashes, list_worst, make_tables
 from takagi.experiments import Store
 
@@ -33,6 +34,12 @@ def test_method_that_fails_counts_as_the_mean(invented, monkeypatch):
     assert outcome.note.startswith("raised")
     assert outcome.rmse_test == run_trial(TableTrial("a/one", 1, "mean")).rmse_test
     assert fail_trial(TableTrial("a/one", 1, "ridge"), "out of time").note == "out of time"
+
+
+def test_progress_names_the_table(capsys):
+    with ProgressLine(1) as progress:
+        progress.notify(TableOutcome(TableTrial("a/one", 1, "ridge")))
+    assert capsys.readouterr().out in ("1/1 trials\n", "")
 
 
 def test_two_thirds_train_and_splits_differ():
