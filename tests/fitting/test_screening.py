@@ -45,6 +45,7 @@ def test_capacity_does_not_vanish_with_many_columns():
     params = TSKRegressor().get_params()
     assert make_plan(params, 900, 1000).n_rules == make_plan(params, 900, 24).n_rules
     assert make_plan(params, 900, 1000).n_teachers > 1
+    assert make_plan(params, 900, 1000, streams=True).max_features == 1000
     plain = TSKRegressor(projection="shared").get_params()
     assert make_plan(plain, 900, 1000).max_features == 1000
     bounded = TSKRegressor(bounds=Bounds(centers=(0, 1))).get_params()

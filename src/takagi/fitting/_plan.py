@@ -118,8 +118,13 @@ class Plan:
         return replace(self.config, **self.penalties.per_batch(part, n_features, variance))  # type: ignore[arg-type]
 
 
-def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int, loss: str = "squared") -> Plan:
-    """Return what the parameters of an estimator mean for so many rows and features, and for its loss."""
+def make_plan(
+    params: Mapping[str, Any], n_rows: int, n_features: int, loss: str = "squared", *, streams: bool = False
+) -> Plan:
+    """Return what the parameters of an estimator mean for so many rows and features, and for its loss.
+
+    Rules that are trained on a stream are about all features, since not all rows are there to choose by.
+    """
     recipe = _check("recipe", params["recipe"], ("auto", *RECIPES))
     if recipe == "auto":
         recipe = "accurate" if params["max_conditions"] is None and params["max_terms"] is None else "short"
@@ -130,6 +135,7 @@ def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int, loss: str
     bounds = _read(params["bounds"], defaults["bounds"])
     stays_in_range = isinstance(bounds, str) and bool(_check("bounds", bounds, ("data", "auto")))
     screens = recipe == "accurate" and params["projection"] is None and (bounds is None or stays_in_range)
+    screens &= not streams
     max_features = min(n_features, MANY_FEATURES) if screens else n_features
     few = n_rows < _FEW_ROWS and max_features <= MANY_FEATURES
     n_rules = _read(wanted, _SHORT["n_rules"] if recipe == "short" else count_rules(n_rows, max_features))
