@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import _fuzzy_methods as fuzzy
+import _network_methods as networks
 import _plain_methods as plain
 import _tree_methods as trees
 from _rows import BOTH, STOPPED, TRAIN, TUNED, Rows
@@ -80,6 +81,11 @@ METHODS = {
         Method("endgame FCMRDpA", fuzzy.fit_endgame, BOTH, fuzzy.ENDGAME, "endgame", "endgame-ml"),
         Method("highfis HTSK", fuzzy.fit_highfis, STOPPED, fuzzy.HIGHFIS, "highfis", "highfis"),
         Method("PyTSK", fuzzy.fit_pytsk, STOPPED, fuzzy.PYTSK, "pytsk", "scikit-pytsk torch"),
+        Method("ridge tuned", plain.fit_tuned_ridge, BOTH, plain.TUNED_RIDGE),
+        Method("Cubist", trees.fit_cubist, BOTH, "one committee, no neighbors", "cubist", "cubist"),
+        Method("Cubist 20 + 5", trees.fit_many_cubists, BOTH, "20 committees, 5 neighbors", "cubist", "cubist"),
+        Method("RealMLP", networks.fit_realmlp, BOTH, networks.REALMLP, "pytabkit", "pytabkit"),
+        Method("TabM", networks.fit_tabm, BOTH, networks.TABM, "pytabkit", "pytabkit"),
         Method("EBM", trees.fit_ebm, BOTH, trees.EBM, "interpret", "interpret-core"),
     )
 }

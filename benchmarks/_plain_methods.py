@@ -6,7 +6,10 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.linear_model import RidgeCV
 from sklearn.neural_network import MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 from _rows import Rows, Scaled, Scaling, draw_rows
@@ -20,6 +23,13 @@ def fit_ridge(rows: Rows, seed: int) -> Any:
 
 def fit_ridge_on_both(rows: Rows, seed: int) -> Any:
     return paper_algorithm("RR").fit(*rows.both)
+
+
+TUNED_RIDGE = "scaled; alpha of 0.01 to 10,000 by leave-one-out: the divisor of the second suite"
+
+
+def fit_tuned_ridge(rows: Rows, seed: int) -> Any:
+    return make_pipeline(StandardScaler(), RidgeCV(np.logspace(-2, 4, 13))).fit(*rows.both)
 
 
 # -- chosen on the validation part, then fitted on both parts ----------------------------------------------------------

@@ -8,18 +8,16 @@ import numpy as np
 from scipy import stats
 
 from _methods import COMMITTEE, METHODS, TAKAGI
+from _suites import PAPER, SUITES, Suite
 from _trials import TIME_LIMIT
-from takagi.datasets import list_datasets
 from takagi.experiments import Ranking, draw_ranks, rank_columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SELECTION = (
-    "Concrete-CS", "Concrete-Slump", "Tecator-moisture", "Yacht", "NO2", "Housing", "Efficiency-Cool", "Concrete",
-    "Wine-red", "Abalone-OH", "PowerPlant",
-)  # fmt: skip
-DIVISOR = "ridge"
+SELECTION, DIVISOR = PAPER.selection, PAPER.divisor  # of the paper's sets
+SELECTED = tuple(name for suite in SUITES.values() for name in suite.selection)
+DIVISORS = tuple(suite.divisor for suite in SUITES.values())
 OURS = (TAKAGI, COMMITTEE)
 GROUPS = {
     "Boosted trees": (
@@ -27,18 +25,18 @@ GROUPS = {
         "HistGB refit",
     ),
     "Other everyday methods": ("ridge both parts", "random forest", "EBM", "SVR", "MLP", "Gaussian process"),
+    "Rules of thresholds and networks": ("Cubist", "Cubist 20 + 5", "RealMLP", "TabM"),
     "Fuzzy methods": (
         "FCM-RDA", "FCM-RDpA", "FCM-RDpAx", "highfis HTSK", "PyTSK", "fuzzytool ANFIS", "endgame FCMRDpA",
     ),
 }  # fmt: skip
-START, END = "<!-- tables: start -->", "<!-- tables: end -->"
 _CELL = ["dataset", "repeat"]
 
 
-def load_ratios(results: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the outcomes with their errors divided by ridge regression's on the same partition."""
-    frame = results[results["error"] == ""]
-    ridge = frame[frame["method"] == DIVISOR].set_index(_CELL)["rmse_test"].rename("ridge")
+def load_ratios(results: "pd.DataFrame", suite: Suite = PAPER) -> "pd.DataFrame":
+    """Return the outcomes of a suite with their errors divided by ridge regression's on the same partition."""
+    frame = results[(results["error"] == "") & results["dataset"].isin(suite.datasets)]
+    ridge = frame[frame["method"] == suite.divisor].set_index(_CELL)["rmse_test"].rename("ridge")
     frame = frame.join(ridge, on=_CELL, how="inner")
     return frame.assign(ratio=frame["rmse_test"] / frame["ridge"])
 
@@ -46,13 +44,19 @@ def load_ratios(results: "pd.DataFrame") -> "pd.DataFrame":
 def mean_by_dataset(ratios: "pd.DataFrame", methods: Sequence[str]) -> "pd.DataFrame":
     """Return mean ratios, a row per dataset, a column per method, over the partitions that all these methods have."""
     cells = ratios.pivot_table(index=_CELL, columns="method", values="ratio").reindex(columns=list(methods))
-    return cells.dropna().groupby(level="dataset").mean().reindex(list(list_datasets())).dropna()
+    return cells.dropna().groupby(level="dataset").mean().reindex(order_sets(ratios)).dropna()
+
+
+def order_sets(ratios: "pd.DataFrame") -> list[str]:
+    """Return the datasets that have outcomes, in the order of their suite."""
+    there = set(ratios["dataset"])
+    return [name for suite in SUITES.values() for name in suite.datasets if name in there]
 
 
 def list_run(ratios: "pd.DataFrame") -> list[str]:
     """Return the methods that have outcomes, in the order of the table of methods, without the divisor."""
     there = set(ratios["method"])
-    return [name for name in METHODS if name in there and name != DIVISOR]
+    return [name for name in METHODS if name in there and name not in DIVISORS]
 
 
 def list_most(ratios: "pd.DataFrame") -> list[str]:
@@ -64,15 +68,19 @@ def list_most(ratios: "pd.DataFrame") -> list[str]:
 # -- tables ------------------------------------------------------------------------------------------------------------
 
 
-def make_tables(results: "pd.DataFrame") -> str:
-    """Return all tables, with the names of the methods that were not run."""
-    ratios = load_ratios(results)
+def make_tables(results: "pd.DataFrame", suite: Suite = PAPER) -> str:
+    """Return all tables of a suite, with the names of the methods that were not run."""
+    ratios = load_ratios(results, suite)
     if not len(ratios):
         return "There are no outcomes yet: python benchmarks/accuracy.py run"
     absent = [name for name in METHODS if name not in set(ratios["method"])]
     parts = [
         "### Averages\n\n" + make_summary(ratios),
-        *(f"### {title}, set by set\n\n" + make_set_table(ratios, methods) for title, methods in GROUPS.items()),
+        *(
+            f"### {title}, set by set\n\n" + make_set_table(ratios, methods)
+            for title, methods in GROUPS.items()
+            if set(methods) & set(ratios["method"])
+        ),
         "### Wins and losses\n\n" + make_duels(ratios),
         "### Mean ranks\n\n" + "\n".join(describe_ranking(ranking) for ranking in rank_methods(ratios)),
         "### Failures\n\n" + list_failures(ratios),
@@ -90,7 +98,7 @@ def make_summary(ratios: "pd.DataFrame") -> str:
     for name in list_run(ratios):
         frame = ratios[ratios["method"] == name]
         means = frame.groupby("dataset")["ratio"].mean()
-        chosen = means.index.isin(SELECTION)
+        chosen = means.index.isin(SELECTED)
         halves = [average_sets(means), average_sets(means[chosen]), average_sets(means[~chosen])]
         if len(means) < ratios["dataset"].nunique():
             halves[0] += f" ({len(means)} sets)"
@@ -131,10 +139,10 @@ def make_set_table(ratios: "pd.DataFrame", methods: Sequence[str]) -> str:
     """Return mean ratios of takagi and some methods, a row per dataset, then the averages."""
     there = [name for name in (*OURS, *methods) if name in set(ratios["method"])]
     groups = dict(iter(ratios[ratios["method"].isin(there)].groupby(["dataset", "method"])))
-    sets = [dataset for dataset in list_datasets() if any((dataset, name) in groups for name in there)]
+    sets = [dataset for dataset in order_sets(ratios) if any((dataset, name) in groups for name in there)]
     rows = [[dataset, *(describe_cell(groups.get((dataset, name))) for name in there)] for dataset in sets]
     means = ratios.groupby(["method", "dataset"])["ratio"].mean()
-    halves = (("all", sets), ("selection half", SELECTION), ("other half", set(sets) - set(SELECTION)))
+    halves = (("all", sets), ("selection half", SELECTED), ("other half", set(sets) - set(SELECTED)))
     for title, half in halves:
         averages = (average_sets(means[name][means[name].index.isin(list(half))]) for name in there)
         rows.append([f"**{title}**", *(f"**{average}**" for average in averages)])
@@ -222,7 +230,7 @@ def list_failures(ratios: "pd.DataFrame") -> str:
 
 def count_partitions(frame: "pd.DataFrame") -> str:
     """Return the number of partitions, or the fewest and most of a set."""
-    counts = frame.groupby("dataset")["repeat"].nunique().reindex(list(list_datasets()), fill_value=0)
+    counts = frame.groupby("dataset")["repeat"].nunique()
     return str(counts.max()) if counts.min() == counts.max() else f"{counts.min()}-{counts.max()}"
 
 
@@ -241,8 +249,9 @@ def draw_table(columns: Iterable[object], rows: Iterable[Iterable[object]]) -> s
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
-def make_page(text: str, tables: str) -> str:
-    """Return a page with new tables between its two marks."""
-    if text.count(START) != 1 or text.count(END) != 1:
-        raise SystemExit(f"The page needs the marks {START} and {END}, once each, around the tables.")
-    return f"{text[: text.index(START)]}{START}\n\n{tables}\n\n{text[text.index(END) :]}"
+def make_page(text: str, tables: str, name: str = "tables") -> str:
+    """Return a page with new tables between the two marks of that name."""
+    start, end = f"<!-- {name}: start -->", f"<!-- {name}: end -->"
+    if text.count(start) != 1 or text.count(end) != 1:
+        raise SystemExit(f"The page needs the marks {start} and {end}, once each, around the tables.")
+    return f"{text[: text.index(start)]}{start}\n\n{tables}\n\n{text[text.index(end) :]}"

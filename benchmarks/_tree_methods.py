@@ -1,4 +1,4 @@
-"""Adapters of `accuracy.py`: forests, boosted trees and the Explainable Boosting Machine.
+"""Adapters of `accuracy.py`: forests, boosted trees, Cubist and the Explainable Boosting Machine.
 
 Boosted trees come twice: stopped early on the validation part, as people use them, and "refit": as many trees as were
 best there, then trained again on both parts.
@@ -98,6 +98,19 @@ def refit_catboost(rows: Rows, seed: int) -> Any:
     stopped = fit_catboost(rows, seed)
     rate = stopped.get_all_params()["learning_rate"]
     return _make_catboost(seed, iterations=stopped.best_iteration_ + 1, learning_rate=rate).fit(*rows.both)
+
+
+# -- Cubist ------------------------------------------------------------------------------------------------------------
+
+
+def fit_cubist(rows: Rows, seed: int, **options: Any) -> Any:
+    from cubist import Cubist
+
+    return Cubist(random_state=seed % 4096, **options).fit(*rows.both)
+
+
+def fit_many_cubists(rows: Rows, seed: int) -> Any:
+    return fit_cubist(rows, seed, n_committees=20, neighbors=5, auto=False)
 
 
 # -- Explainable Boosting Machine --------------------------------------------------------------------------------------

@@ -16,9 +16,10 @@ import numpy as np
 from _apart import limit_processor_seconds
 from _methods import METHODS, Adapter
 from _rows import Rows
+from _suites import load_parts
 from takagi._typing import FloatArray
 from takagi.experiments._plan import derive_seed
-from takagi.experiments._run import draw_partition_of, format_error, load_standardized, split_and_center
+from takagi.experiments._run import format_error
 
 TIME_LIMIT = 120.0  # processor seconds of a fit
 N_PREDICTIONS = 10_000
@@ -96,8 +97,7 @@ def fail_trial(trial: Trial, reason: str, base_seed: int = 0, data_home: str | N
 
 def load_trial(trial: Trial, base_seed: int, data_home: str | None) -> tuple[Rows, FloatArray, FloatArray]:
     """Return the rows that a method gets, and the test part."""
-    X, y = load_standardized(trial.dataset, data_home)
-    train, val, test = split_and_center(X, y, draw_partition_of(trial.dataset, trial.repeat, len(y), base_seed))
+    train, val, test = load_parts(trial.dataset, trial.repeat, base_seed, data_home)
     return Rows(*train, *val), *test
 
 

@@ -35,7 +35,7 @@ from takagi.estimators import _committee, _regressor
 from takagi.experiments import Store, collect
 from takagi.experiments._plan import N_REPEATS, derive_seed
 from takagi.experiments._run import format_error
-from takagi.fitting import Rows, _fit, _pilots, _training, merge_equal_rows
+from takagi.fitting import Mix, Rows, _fit, _pilots, _training, merge_equal_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,12 +50,12 @@ WHOLE, WHOLE_COMMITTEE = "whole", "whole committee"
 def skip_pilots(rows: Rows, held_out: Rows | None, plan: Any, *_: object) -> _pilots.Findings:
     """Return the penalties that the first pilot would have had."""
     n_batches = len(rows.X) / plan.config.batch_size
-    return _pilots.Findings(plan.penalties.for_pilot(*_pilots._FIRST, n_batches), prefers_ridge=False)
+    return _pilots.Findings(plan.penalties.for_pilot(*_pilots._FIRST, n_batches), Mix())
 
 
 def run_pilots_without_ridge(*arguments: Any) -> _pilots.Findings:
     """Return what pilots find, except that ridge regression is better."""
-    return _pilots.run_pilots(*arguments)._replace(prefers_ridge=False)
+    return _pilots.run_pilots(*arguments)._replace(mix=Mix())
 
 
 def sort_rows(rows: Rows) -> Rows:

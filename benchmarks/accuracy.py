@@ -1,10 +1,11 @@
-"""Test errors of takagi and of everything people would use instead, on the paper's 22 datasets and partitions.
+"""Test errors of takagi and of everything people would use instead, on the paper's 22 datasets, or a second suite.
 
     python benchmarks/accuracy.py run     fits what the store does not have yet; Ctrl-C, and call again to go on
     python benchmarks/accuracy.py show    prints the tables
     python benchmarks/accuracy.py page    writes them into docs/accuracy.md, and the diagram of ranks
 
-``TAKAGI_DATA`` names the folder of the datasets. A method whose package is not installed is named and left out.
+``--suite second`` does so with sixteen other sets (`_suites.py`). ``TAKAGI_DATA`` names the folder of the datasets. A
+method whose package is not installed is named and left out.
 """
 
 import _measure  # noqa: F401 (first: it limits the threads)
@@ -18,11 +19,11 @@ from typing import Any
 
 from _apart import execute_apart
 from _methods import METHODS
+from _suites import PAPER, SUITES
 from _tables import draw_diagram, make_page, make_tables
 from _trials import TIME_LIMIT, Outcome, fail_trial, make_trials, run_trial
 from takagi._files import write_whole
 from takagi._messages import unknown_name
-from takagi.datasets import list_datasets
 from takagi.experiments import Store, collect
 from takagi.experiments._plan import N_REPEATS
 
@@ -32,7 +33,7 @@ BASE_SEED = 0
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the trials that are chosen and not in the store."""
-    store = Store(arguments.store, Outcome)
+    store = open_store(arguments)
     store.claim_seed(BASE_SEED)
     methods = choose(arguments.methods, METHODS, "method")
     missing = [name for name in methods if not METHODS[name].is_installed]
@@ -40,7 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"{name}: missing, not run (pip install {METHODS[name].pip})")
     trials = make_trials(
         [name for name in methods if name not in missing],
-        choose(arguments.datasets, list_datasets(), "dataset"),
+        choose(arguments.datasets, SUITES[arguments.suite].datasets, "dataset"),
         [int(word) for word in choose(arguments.partitions, map(str, range(1, N_REPEATS + 1)), "partition")],
     )
     finished = set() if arguments.again else store.finished()
@@ -91,21 +92,31 @@ def choose(words: str | None, known: Any, what: str) -> list[str]:
 
 def show(arguments: argparse.Namespace) -> None:
     """Print the tables."""
-    print(make_tables(Store(arguments.store, Outcome).results()))
+    print(make_tables(open_store(arguments).results(), SUITES[arguments.suite]))
 
 
 def page(arguments: argparse.Namespace) -> None:
-    """Write the tables into the page, and draw the diagram."""
-    results = Store(arguments.store, Outcome).results()
+    """Write the tables into the page, and draw the diagram of the paper's sets."""
+    results, suite = open_store(arguments).results(), SUITES[arguments.suite]
     target = arguments.docs / "accuracy.md"
-    write_whole(target, make_page(target.read_text(), make_tables(results)).encode())
-    print(target, draw_diagram(results, arguments.docs / "images" / "accuracy-ranks.png"), sep="\n")
+    mark = "tables" if suite is PAPER else f"{suite.name} suite"
+    write_whole(target, make_page(target.read_text(), make_tables(results, suite), mark).encode())
+    print(target)
+    if suite is PAPER:
+        print(draw_diagram(results, arguments.docs / "images" / "accuracy-ranks.png"))
+
+
+def open_store(arguments: argparse.Namespace) -> Store:
+    """Return the store of the suite, or the one that was named."""
+    name = "accuracy" if arguments.suite == PAPER.name else f"accuracy-{arguments.suite}"
+    return Store(arguments.store or DOCS / "results" / name, Outcome)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=["run", "show", "page"])
-    parser.add_argument("--store", type=Path, default=DOCS / "results" / "accuracy", help="where the outcomes live")
+    parser.add_argument("--suite", choices=list(SUITES), default=PAPER.name, help="which datasets")
+    parser.add_argument("--store", type=Path, help="where the outcomes live; docs/results has a folder for each suite")
     parser.add_argument("--methods", help=f"only these, with commas between: {', '.join(METHODS)}")
     parser.add_argument("--datasets", help="only these, with commas between")
     parser.add_argument("--partitions", help="only these of 1 to 8, with commas between")

@@ -4,9 +4,7 @@ import pytest
 from scipy import stats
 
 from _tables import (
-    END,
     SELECTION,
-    START,
     describe_cell,
     load_ratios,
     make_page,
@@ -16,6 +14,7 @@ from _tables import (
 )
 from takagi.datasets import list_datasets
 
+START, END = "<!-- tables: start -->", "<!-- tables: end -->"
 FACTORS = {"ridge": 1.0, "takagi": 0.6, "takagi committee": 0.55, "CatBoost": 0.8, "EBM": 0.7, "SVR": 0.75}
 
 
@@ -89,7 +88,7 @@ def test_tables_name_failures_and_what_was_not_run(results):
     assert "LightGBM (pip install lightgbm)" in text
     duel = next(line for line in text.splitlines() if line.startswith("| CatBoost | 22-0"))
     assert f"{stats.wilcoxon(np.arange(1, 23)).pvalue:.2g}" in duel
-    assert [text.count(f"| {dataset} |") for dataset in list_datasets()] == [3] * 22
+    assert [text.count(f"| {dataset} |") for dataset in list_datasets()] == [2] * 22  # groups that have outcomes
 
 
 def test_cell_without_outcome_is_a_dash():

@@ -209,7 +209,8 @@ def test_what_was_used_gives_the_same_model_again():
 
 def linear(n_rows=400, n_features=60):
     X = np.random.default_rng(0).normal(5.0, 2.0, size=(n_rows, n_features))
-    return X, 10.0 + X[:, :3] @ [3.0, -2.0, 1.0] + np.random.default_rng(1).normal(size=n_rows)
+    slopes = np.linspace(-1.0, 1.0, n_features)  # all of them matter
+    return X, 10.0 + X @ slopes + np.random.default_rng(1).normal(size=n_rows)
 
 
 def test_ridge_regression_is_one_rule_where_it_does_better():

@@ -86,10 +86,12 @@ def test_an_early_end_leaves_the_first_teacher(n_iter, how):
         assert ended.rule_base_ == fit(0).rule_base_
 
 
-def test_few_rows_of_few_features_are_taught_by_default():
+def test_few_rows_are_taught_by_default():
     params = TSKRegressor().get_params()
     taught = {size: make_plan(params, *size).n_teachers for size in ((999, 24), (1000, 24), (999, 25))}
-    assert taught == {(999, 24): 4, (1000, 24): 0, (999, 25): 0}
+    assert taught == {(999, 24): 4, (1000, 24): 0, (999, 25): 4}
+    projected = TSKRegressor(projection="shared").get_params()
+    assert [make_plan(projected, 999, n_features).n_teachers for n_features in (24, 25)] == [4, 0]
     assert make_plan(TSKRegressor(recipe="droprule").get_params(), 500, 4).n_teachers == 0
     assert make_plan(TSKRegressor(n_teachers=0).get_params(), 500, 4).n_teachers == 0
 

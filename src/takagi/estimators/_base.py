@@ -251,7 +251,7 @@ class BaseTSK(BaseEstimator):
         stream.check_block(data.y.shape[1], data.target_names)
         check_start(start, data.y.shape[1])
         data = data._replace(target_names=stream.target_names)
-        plan = make_plan(self.get_params(deep=False), ASSUMED_ROWS, data.X.shape[1])
+        plan = make_plan(self.get_params(deep=False), ASSUMED_ROWS, data.X.shape[1], streams=True)
         check_trains(plan)
         n_before, stopped = stream.n_iter, "interrupted"
         try:
@@ -295,7 +295,7 @@ class BaseTSK(BaseEstimator):
         start = self._find_start()
         data = validate_training(copy(self), X, y, sample_weight, reset=start is None)
         check_start(start, data.y.shape[1])
-        plan = make_plan(self.get_params(deep=False), passes.n_rows, data.X.shape[1])
+        plan = make_plan(self.get_params(deep=False), passes.n_rows, data.X.shape[1], streams=True)
         check_trains(plan)
         watch = Watch(callback, self.verbose)
         try:

@@ -23,6 +23,7 @@ from takagi.estimators._memory import Memory, choose_rows, learn_memory
 from takagi.estimators._regressor import TSKRegressor
 from takagi.fitting import (
     Fitted,
+    Mix,
     Plan,
     Rows,
     Watch,
@@ -251,17 +252,17 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         plan = make_plan(params, *rows.X.shape)
         check_trains(plan)
         watch.expect(len(folds) * plan.config.max_iter)
-        prefers_ridge = False
+        mix = Mix()
         if plan.penalties.are_open:
-            penalties, prefers_ridge = run_pilots(rows, None, plan, make_rng(first_seed), watch)
+            penalties, mix = run_pilots(rows, None, plan, make_rng(first_seed), watch)
             plan = replace(plan, penalties=penalties)
 
         def fit_member(place: int) -> TSKRegressor:
             fold, own_plan = folds[place], _choose_size(plan, is_small=place % 2 == 1)
-            if prefers_ridge:
-                fitted = fit_ridge_instead(_leave_out(rows, fold), rows, own_plan, watch)
+            if mix.has_rules:
+                fitted = _fit_member(rows, fold, own_plan, mix, make_rng(seeds[place]), watch)
             else:
-                fitted = _fit_member(rows, fold, own_plan, make_rng(seeds[place]), watch)
+                fitted = fit_ridge_instead(_leave_out(rows, fold), rows, own_plan, mix, watch)
             self._tell_member(fitted, rows.take(fold))
             return TSKRegressor.from_fitted(fitted, data, {**params, "random_state": seeds[place]})
 
@@ -337,12 +338,12 @@ def _choose_size(plan: Plan, is_small: bool) -> Plan:
     return replace(plan, n_rules=min(plan.n_rules, max(_FEWEST_RULES, plan.n_rules // 2)))
 
 
-def _fit_member(rows: Rows, fold: IntArray, plan: Plan, rng: np.random.Generator, watch: Watch) -> Fitted:
+def _fit_member(rows: Rows, fold: IntArray, plan: Plan, mix: Mix, rng: np.random.Generator, watch: Watch) -> Fitted:
     """Return rules that are trained on the rows outside a fold and validated on rows of the fold."""
     training = _leave_out(rows, fold)
     plan = replace(plan, n_rules=min(plan.n_rules, len(training.X))) if plan.may_be_ridge else plan
     trained = train_rules(training, rows.take(fold[:_MOST_VALIDATION_ROWS]), plan, rng, watch)
-    return finish_fit(trained, training, rows, plan, watch)
+    return finish_fit(trained, training, rows, plan, mix, watch)
 
 
 def _leave_out(rows: Rows, fold: IntArray) -> Rows:

@@ -32,7 +32,7 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseTSK):
     ----------
     n_rules : int, "auto" or None, default=None
         Number of rules, the paper's R. "auto" takes the power of two nearest to an eighth of the rows, from 8 to 64,
-        128 above 1,000 rows, fewer for more than 25 features, and one where ridge regression beats the pilot fits. Of
+        128 above 1,000 rows, and one where pilot fits do no better than ridge regression. Of
         short rules it is the most, of all parts together, and "auto" has cross-validation choose it: the smallest of 1,
         2, 3, 5, 7, 9 and 12 whose error is within one standard error of the best. None is 5 for short rules, else
         "auto".

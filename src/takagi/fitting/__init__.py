@@ -15,6 +15,7 @@ from takagi.fitting._fit import (
 )
 from takagi.fitting._pilots import run_pilots
 from takagi.fitting._plan import AGREEMENT, RECIPES, Penalties, Plan, make_plan
+from takagi.fitting._ridge import Mix
 from takagi.fitting._rows import (
     MAX_VALIDATION_ROWS,
     Rows,
@@ -37,6 +38,7 @@ __all__ = [
     "RECIPES",
     "Fitted",
     "Limits",
+    "Mix",
     "Penalties",
     "Plan",
     "Rows",

@@ -7,8 +7,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from takagi._messages import warn_user
 from takagi._typing import FloatArray
-from takagi.fitting._pilots import fit_ridge, run_pilots
+from takagi.fitting._pilots import run_pilots
 from takagi.fitting._plan import Plan
+from takagi.fitting._ridge import Mix, fit_ridge
 from takagi.fitting._rows import Rows, split_rows, stack_rows
 from takagi.fitting._short import fit_short
 from takagi.fitting._teachers import expect_lessons, teach
@@ -72,11 +73,14 @@ def fit_rules(
     watch.expect(plan.config.max_iter)
     if teaches:
         expect_lessons(plan, watch)
+    mix = Mix()
     if plan.penalties.are_open:
         found = run_pilots(rows, held_out, plan, rng, watch)
-        if found.prefers_ridge and start is None:
-            return fit_ridge_instead(rows, given, plan, watch)
         plan = replace(plan, penalties=found.penalties)
+        if start is None:
+            mix = found.mix
+    if not mix.has_rules:
+        return fit_ridge_instead(rows, given, plan, mix, watch)
     if held_out is None and plan.holds_out:
         rows, held_out = split_rows(rows, plan.validation_fraction, rng)
     watch.begin("training")
@@ -84,16 +88,16 @@ def fit_rules(
     stopped = trained.result.stopped
     if teaches and stopped == "max_iter":
         trained, stopped = _be_taught(trained, rows, plan, rng, watch)
-    return widen_limits(finish_fit(trained, rows, given, plan, watch, stopped), start)
+    return widen_limits(finish_fit(trained, rows, given, plan, mix, watch, stopped), start)
 
 
 def finish_fit(
-    trained: Trained, rows: Rows, given: Rows, plan: Plan, watch: Watch, stopped: str | None = None
+    trained: Trained, rows: Rows, given: Rows, plan: Plan, mix: Mix, watch: Watch, stopped: str | None = None
 ) -> Fitted:
     """Return what a training ends with, given its rows and all rows that were given."""
     trained = _keep_start_if_better(trained)
     return Fitted(
-        model=add_limits(RuleModel((add_profile(trained.rules, rows, given),)), plan),
+        model=add_limits(RuleModel((add_profile(mix.apply(trained.rules, rows.balance()), rows, given),)), plan),
         recipe=plan.recipe,
         config=trained.config,
         history=trained.history,
@@ -121,9 +125,9 @@ def _fit_short_rules(rows: Rows, given: Rows, plan: Plan, rng: np.random.Generat
     )
 
 
-def fit_ridge_instead(rows: Rows, given: Rows, plan: Plan, watch: Watch) -> Fitted:
+def fit_ridge_instead(rows: Rows, given: Rows, plan: Plan, mix: Mix, watch: Watch) -> Fitted:
     """Return ridge regression, as one rule without conditions, in place of a fit."""
-    model = add_limits(RuleModel((add_profile(fit_ridge(rows.balance()), rows, given),)), plan)
+    model = add_limits(RuleModel((add_profile(fit_ridge(rows.balance(), mix.slopes), rows, given),)), plan)
     config = plan.configure(len(rows.X), rows.X.shape[1], 1.0)
     history = {"train_loss": np.empty(0), "val_loss": np.empty(0)}
     return Fitted(model, plan.recipe, config, history, 0, 0, "ridge", tuple(watch.stages))

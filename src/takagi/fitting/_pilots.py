@@ -2,8 +2,8 @@
 
 Pilots are fitted to a part of the rows, and their error on the rest is taken for the noise, to which penalties are in
 proportion (see `Penalties`). Where the held-out rows are many enough to tell, they also choose how strongly narrow sets
-are penalized. And where ridge regression clearly does better on them than the pilots, or nearly as well if there are
-many features, the model is ridge regression.
+are penalized. With these penalties pilots show what rules are worth beside ridge regression and the mean: how much of
+the model each of them is to be (see `Mix`).
 """
 
 from collections.abc import Iterator
@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.linear_model import Ridge, RidgeCV
 
 from takagi._typing import FloatArray
-from takagi.fitting._plan import MANY_FEATURES, Penalties, Plan
+from takagi.fitting._plan import Penalties, Plan
+from takagi.fitting._ridge import Mix, choose_mix, fit_ridge
 from takagi.fitting._rows import MAX_VALIDATION_ROWS, Rows, draw_order, measure_columns
 from takagi.fitting._training import Watch, train_rules
 from takagi.rulebase import RuleBase
@@ -25,18 +25,24 @@ _FIRST = (0.02, 0.03)  # penalties of the pilots that measure the noise: l2 of a
 _ENOUGH_ROWS = 75  # held-out rows that tell the noise
 _MAX_ROWS = 50_000  # that pilots are given
 _MAX_RULES = (16, 32)  # of the pilots that measure the noise, and of those that choose
+_SHORTER, _MUCH_SHORTER = 2, 4  # times fewer iterations: of most pilots, and of those that show the worth of rules
 _HUGE = 1e100  # an error that is as good as infinite
-_ALPHAS = np.logspace(-2, 5, 22)
-_MAX_RIDGE_CELLS = 2 * 10**7
 
 Split = tuple[Rows, Rows]
 
 
 class Findings(NamedTuple):
-    """What pilots found: the penalties, and whether ridge regression is to be preferred to rules with them."""
+    """What pilots found: the penalties, and how much of the model is to be rules."""
 
     penalties: Penalties
-    prefers_ridge: bool
+    mix: Mix
+
+
+class _Pilot(NamedTuple):
+    """Rules of a pilot, and their losses on the rows that judge it."""
+
+    rules: RuleBase
+    losses: FloatArray
 
 
 def run_pilots(rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Generator, watch: Watch) -> Findings:
@@ -44,28 +50,34 @@ def run_pilots(rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Gen
     if len(rows.X) > _MAX_ROWS:
         rows = rows.take(rng.choice(len(rows.X), _MAX_ROWS, replace=False))
     splits = [(rows, held_out)] if held_out is not None else list(_split(rows, plan.validation_fraction, rng))
-    config = replace(plan.config, max_iter=max(1, plan.config.max_iter // 2), n_iter_no_change=None)
-    pilots = _Pilots(replace(plan, config=config), rng, watch)
+    pilots = _Pilots(plan, rng, watch)
     chooses = len(splits) == 1 and rows.X.shape[1] <= len(rows.X)  # else too few rows to choose by
+    mixes = plan.may_be_ridge and plan.config.loss == "squared"
     watch.begin("pilots")
-    watch.expect(config.max_iter * (len(splits) + len(SMOOTHNESS_PER_NOISE) * chooses))
+    watch.expect(pilots.count_iterations(len(splits), chooses, mixes))
     weight = np.concatenate([judges.weight for _, judges in splits])
-    errors = np.concatenate([pilots.measure_noise(split) for split in splits])
-    penalties = plan.penalties.with_noise(float(np.average(errors, weights=weight)))
+    fitted = [pilots.measure_noise(split) for split in splits]
+    losses = np.concatenate([pilot.losses for pilot in fitted])
+    penalties = plan.penalties.with_noise(float(np.average(losses, weights=weight)))
     if chooses and not watch.has_ended:
-        penalties, errors = pilots.choose_smoothness(splits[0], penalties)
-    prefers_ridge = plan.config.loss == "squared" and _prefers_ridge(splits, errors, weight)
-    _tell(penalties, prefers_ridge, watch)
-    return Findings(penalties, prefers_ridge and plan.may_be_ridge)
+        penalties, best = pilots.choose_smoothness(splits[0], penalties)
+        fitted = [best]
+    elif mixes and not watch.has_ended:
+        fitted = [pilots.show_worth(split, penalties) for split in splits]
+    mix = _choose_mix(splits, fitted, weight) if mixes and not watch.has_ended else Mix()
+    _tell(penalties, mix, watch)
+    return Findings(penalties, mix)
 
 
-def _prefers_ridge(splits: list[Split], errors: FloatArray, weight: FloatArray) -> bool:
-    """Whether ridge regression does better than pilots with such errors; with many features, nearly as well."""
-    loss = LOSSES["squared"]
-    of_ridge = np.concatenate([measure_losses(fit_ridge(split[0]), split, loss) for split in splits])
-    if splits[0][0].X.shape[1] > MANY_FEATURES:
-        return not is_clearly_less(errors, of_ridge, weight)
-    return is_clearly_less(of_ridge, errors, weight)
+def _choose_mix(splits: list[Split], fitted: list[_Pilot], weight: FloatArray) -> Mix:
+    """Return how much of the model is to be rules, given a pilot for each split, which its held-out rows judge."""
+    parts = []
+    for (training, judges), pilot in zip(splits, fitted, strict=True):
+        mean, scale = measure_columns(training.y, training.weight)
+        said = (rules.predict_raw(judges.X) for rules in (fit_ridge(training), pilot.rules))
+        parts.append([(values - mean) / scale for values in (judges.y, *said)])
+    target, ridge, rules = (np.concatenate(values) for values in zip(*parts, strict=True))
+    return choose_mix(target, ridge, rules, weight)
 
 
 class _Pilots(NamedTuple):
@@ -75,46 +87,49 @@ class _Pilots(NamedTuple):
     rng: np.random.Generator
     watch: Watch
 
-    def fit(self, split: Split, penalties: Penalties, max_rules: int, *, keeps_best: bool) -> FloatArray:
-        """Return the losses of a pilot on the held-out rows, which choose its iterate if it keeps the best."""
+    def count_iterations(self, n_splits: int, chooses: bool, mixes: bool) -> int:
+        """Return the iterations of all pilots."""
+        noise = n_splits * self._shorten(_SHORTER)
+        if chooses:
+            return noise + len(SMOOTHNESS_PER_NOISE) * self._shorten(_SHORTER)
+        return noise + mixes * n_splits * self._shorten(_MUCH_SHORTER)
+
+    def fit(
+        self, split: Split, penalties: Penalties, max_rules: int, *, keeps_best: bool, shorter: int = _SHORTER
+    ) -> _Pilot:
+        """Return a pilot and its losses on the held-out rows, which choose its iterate if it keeps the best."""
         training, judges = split
         n_rules = self.plan.n_rules if self.plan.has_fixed_rules else min(self.plan.n_rules, max_rules, len(training.X))
-        plan = replace(self.plan, n_rules=n_rules, penalties=penalties)
+        config = replace(self.plan.config, max_iter=self._shorten(shorter), n_iter_no_change=None)
+        plan = replace(self.plan, n_rules=n_rules, penalties=penalties, config=config)
         trained = train_rules(training, judges if keeps_best else None, plan, self.rng, self.watch)
-        return measure_losses(trained.rules, split, LOSSES[plan.config.loss])
+        return _Pilot(trained.rules, measure_losses(trained.rules, split, LOSSES[plan.config.loss]))
 
-    def measure_noise(self, split: Split) -> FloatArray:
-        """Return the losses of a pilot with penalties that suit most tables."""
+    def measure_noise(self, split: Split) -> _Pilot:
+        """Return a pilot with penalties that suit most tables."""
         n_batches = len(split[0].X) / self.plan.config.batch_size
         penalties = self.plan.penalties.for_pilot(*_FIRST, n_batches)
         return self.fit(split, penalties, _MAX_RULES[0], keeps_best=True)
 
-    def choose_smoothness(self, split: Split, usual: Penalties) -> tuple[Penalties, FloatArray]:
-        """Return penalties with the best smoothness, the usual one in doubt, and the smallest losses."""
+    def choose_smoothness(self, split: Split, usual: Penalties) -> tuple[Penalties, _Pilot]:
+        """Return penalties with the best smoothness, the usual one in doubt, and the pilot with the smallest losses."""
         weight, noise = split[1].weight, usual.noise
-        errors = []
+        fitted: list[_Pilot] = []
         for factor in SMOOTHNESS_PER_NOISE:
-            errors.append(self.fit(split, usual.with_noise(noise, factor), _MAX_RULES[1], keeps_best=False))
+            fitted.append(self.fit(split, usual.with_noise(noise, factor), _MAX_RULES[1], keeps_best=False))
             if self.watch.has_ended:
                 break
-        means = np.average(errors, axis=1, weights=weight)
+        means = np.average([pilot.losses for pilot in fitted], axis=1, weights=weight)
         best = int(means.argmin())
-        chosen = best if is_clearly_less(errors[best], errors[0], weight) else 0
-        return usual.with_noise(min(noise, float(means[best])), SMOOTHNESS_PER_NOISE[chosen]), errors[best]
+        chosen = best if is_clearly_less(fitted[best].losses, fitted[0].losses, weight) else 0
+        return usual.with_noise(min(noise, float(means[best])), SMOOTHNESS_PER_NOISE[chosen]), fitted[best]
 
+    def show_worth(self, split: Split, penalties: Penalties) -> _Pilot:
+        """Return a pilot with the penalties of the fit, in which the held-out rows have no part."""
+        return self.fit(split, penalties, _MAX_RULES[0], keeps_best=False, shorter=_MUCH_SHORTER)
 
-def fit_ridge(rows: Rows) -> RuleBase:
-    """Return ridge regression, its penalty chosen by leave-one-out, as one rule without conditions."""
-    mean, scale = measure_columns(rows.X, rows.weight)
-    y_mean, y_scale = measure_columns(rows.y, rows.weight)
-    sample = slice(None, None, -(-rows.X.size // _MAX_RIDGE_CELLS))
-    ridge = RidgeCV(_ALPHAS) if len(rows.X) > 2 else Ridge()  # two rows cannot choose
-    ridge.fit(((rows.X - mean) / scale)[sample], ((rows.y - y_mean) / y_scale)[sample], rows.weight[sample])
-    coef, intercept = np.reshape(ridge.coef_, (rows.y.shape[1], -1)), np.reshape(ridge.intercept_, -1)
-    consequents = np.concatenate([intercept[:, None], coef], axis=1)[None]
-    n_features = rows.X.shape[1]
-    standard = RuleBase(np.zeros((1, n_features)), np.full((1, n_features), np.inf), consequents)
-    return standard.rescale(mean, scale, y_mean, y_scale)
+    def _shorten(self, times: int) -> int:
+        return max(1, self.plan.config.max_iter // times)
 
 
 def measure_losses(rules: RuleBase, split: Split, loss: Loss) -> FloatArray:
@@ -143,8 +158,10 @@ def is_clearly_less(errors: FloatArray, others: FloatArray, weight: FloatArray) 
     return bool(mean > doubt)
 
 
-def _tell(penalties: Penalties, prefers_ridge: bool, watch: Watch) -> None:
-    ridge = "; ridge regression does better" if prefers_ridge else ""
+def _tell(penalties: Penalties, mix: Mix, watch: Watch) -> None:
+    ridge = "" if mix.has_rules else "; ridge regression does better"
+    if 0 < mix.rules < 1:
+        ridge = f"; a mean of {mix.rules:.0%} rules and {1 - mix.rules:.0%} ridge regression does best"
     watch.say(
         f"pilot fits leave {penalties.noise:.1%} of the target's variance{ridge}; smoothness "
         f"{penalties.smoothness_per_noise:g} times that"

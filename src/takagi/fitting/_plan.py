@@ -13,7 +13,7 @@ from takagi.training import Bounds, FeasibleSet, TrainConfig
 
 RECIPES = ("accurate", "droprule", "short")
 EXTRAPOLATIONS = ("hold", "linear")
-MANY_FEATURES = 24  # beyond which penalties grow, and ridge regression has the benefit of the doubt
+MANY_FEATURES = 24  # beyond which penalties grow, and that accurate rules are about at most
 AGREEMENT = 0.1  # of short rules: the price on those that disagree
 _PROJECTIONS = ("antecedent", "shared", "separate")
 _ROWS_PER_RULE = 8
@@ -85,6 +85,7 @@ class Plan:
 
     recipe: str  # the learning algorithm
     n_rules: int  # rules to make; of short rules, at most
+    max_features: int  # that rules are about
     chooses_size: bool  # whether cross-validation chooses the number of short rules
     max_conditions: int  # of a short rule
     max_terms: int  # of a short rule
@@ -119,21 +120,31 @@ class Plan:
         return replace(self.config, **self.penalties.per_batch(part, n_features, variance))  # type: ignore[arg-type]
 
 
-def make_plan(params: Mapping[str, Any], n_rows: int, n_features: int, loss: str = "squared") -> Plan:
-    """Return what the parameters of an estimator mean for so many rows and features, and for its loss."""
+def make_plan(
+    params: Mapping[str, Any], n_rows: int, n_features: int, loss: str = "squared", *, streams: bool = False
+) -> Plan:
+    """Return what the parameters of an estimator mean for so many rows and features, and for its loss.
+
+    Rules that are trained on a stream are about all features, since not all rows are there to choose by.
+    """
     recipe = _check("recipe", params["recipe"], ("auto", *RECIPES))
     if recipe == "auto":
         recipe = "accurate" if params["max_conditions"] is None and params["max_terms"] is None else "short"
-    defaults, few = _DEFAULTS[recipe], n_rows < _FEW_ROWS and n_features <= MANY_FEATURES
+    defaults = _DEFAULTS[recipe]
     batch_size = 256 if recipe == "accurate" and n_rows >= _MANY_ROWS else 64
     limits = {name: value if params[name] is None else params[name] for name, value in _SHORT.items()}
     wanted = limits["n_rules"] if recipe == "short" else params["n_rules"] or "auto"
-    n_rules = _read(wanted, _SHORT["n_rules"] if recipe == "short" else count_rules(n_rows, n_features))
     bounds = _read(params["bounds"], defaults["bounds"])
     stays_in_range = isinstance(bounds, str) and bool(_check("bounds", bounds, ("data", "auto")))
+    screens = recipe == "accurate" and params["projection"] is None and (bounds is None or stays_in_range)
+    screens &= not streams
+    max_features = min(n_features, MANY_FEATURES) if screens else n_features
+    few = n_rows < _FEW_ROWS and max_features <= MANY_FEATURES
+    n_rules = _read(wanted, _SHORT["n_rules"] if recipe == "short" else count_rules(n_rows, max_features))
     return Plan(
         recipe=recipe,
         n_rules=n_rules,
+        max_features=max_features,
         chooses_size=recipe == "short" and wanted == "auto",
         max_conditions=limits["max_conditions"],
         max_terms=limits["max_terms"],

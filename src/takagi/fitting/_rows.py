@@ -23,6 +23,10 @@ class Rows(NamedTuple):
         """Return some of the rows."""
         return Rows(self.X[index], self.y[index], self.weight[index])
 
+    def take_features(self, features: IntArray) -> "Rows":
+        """Return the rows with some of their features."""
+        return self._replace(X=np.ascontiguousarray(self.X[:, features]))
+
     def balance(self) -> "Rows":
         """Return the same rows with weights of mean 1."""
         return self._replace(weight=self.weight / self.weight.mean())

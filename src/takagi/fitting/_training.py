@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.decomposition import PCA
 
-from takagi._typing import FloatArray
+from takagi._typing import FloatArray, IntArray
 from takagi.fitting._plan import Plan
 from takagi.fitting._rows import Rows, Units, measure_columns, measure_units, spread_weights
+from takagi.fitting._screening import screen_features, spread_rules
 from takagi.initializers import count_distinct
 from takagi.rulebase import RuleBase
 from takagi.training import LOSSES, Bounds, Callback, Progress, TrainConfig, TrainResult, find_width_floor, train
@@ -126,6 +127,8 @@ class Trained:
     units: Units
     rows: Rows
     config: TrainConfig
+    features: IntArray  # which of all features the rules are about
+    n_features: int  # how many there are
 
     @property
     def rules(self) -> RuleBase:
@@ -135,7 +138,7 @@ class Trained:
         if is_constant.any():
             y_mean, y_scale = np.where(is_constant, first, units.y_mean), np.where(is_constant, 0.0, units.y_scale)
             units = units._replace(y_mean=y_mean, y_scale=y_scale)
-        return self.result.rule_base.rescale(*units)
+        return spread_rules(self.result.rule_base.rescale(*units), self.features, self.n_features)
 
     @property
     def history(self) -> dict[str, FloatArray]:
@@ -175,7 +178,12 @@ def train_rules(
     Rules start from `start`, in the units of the data, or from initial ones. Ctrl-C is raised unless
     `keep_interrupted`, which keeps the best rules so far.
     """
-    rows = rows.balance()
+    rows, n_features = rows.balance(), rows.X.shape[1]
+    features = _choose_features(rows, plan, start)
+    if len(features) < n_features:
+        rows = rows.take_features(features)
+        held_out = None if held_out is None else held_out.take_features(features)
+        start = None if start is None else _narrow(start, features)
     units = measure_units(rows, plan.scales_inputs, plan.scales_target, plan.centers_target)
     scaled = spread_weights(units.standardize(rows))
     judges = units.standardize(held_out) if held_out is not None else Rows(None, None, None)  # type: ignore[arg-type]
@@ -200,7 +208,28 @@ def train_rules(
         keep_interrupted=keep_interrupted,
     )
     watch.count(result.n_iter)
-    return Trained(result, rules, units, rows, config)
+    return Trained(result, rules, units, rows, config, features, n_features)
+
+
+def _choose_features(rows: Rows, plan: Plan, start: RuleBase | None) -> IntArray:
+    """Return the features that rules are about: all, those that tell most of the target, or those of the start."""
+    n_features = rows.X.shape[1]
+    if n_features <= plan.max_features or plan.has_fixed_rules:
+        return np.arange(n_features)
+    if start is not None:
+        slopes = start.consequents[:, :, 1 : 1 + n_features]
+        return np.flatnonzero(np.isfinite(start.widths).any(axis=0) | (slopes != 0).any(axis=(0, 1)))
+    units = measure_units(rows, scales_inputs=True, scales_target=True)
+    standard = units.standardize(rows)
+    found = screen_features(rows, standard.X, standard.y, plan.max_features)
+    return found if len(found) else np.arange(plan.max_features)  # where all are constant, any will do
+
+
+def _narrow(rules: RuleBase, features: IntArray) -> RuleBase:
+    """Return rules about some features, given rules about all that say nothing of the others."""
+    consequents = rules.consequents[:, :, np.r_[0, 1 + features]]
+    rules = forget_data(rules)
+    return replace(rules, centers=rules.centers[:, features], widths=rules.widths[:, features], consequents=consequents)
 
 
 def bound_by_range(low: FloatArray, high: FloatArray, rules: RuleBase, config: TrainConfig) -> Bounds:

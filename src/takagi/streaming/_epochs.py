@@ -51,8 +51,8 @@ def fit_passes(
     if plan.penalties.are_open:
         distinct = merge_equal_rows(sample)
         found = run_pilots(distinct, None, plan, rng, watch)
-        if found.prefers_ridge and start is None:
-            return fit_ridge_instead(distinct, distinct, plan, watch)
+        if not found.mix.has_rules and start is None:
+            return fit_ridge_instead(distinct, distinct, plan, found.mix, watch)
         plan = _fix_penalties(replace(plan, penalties=found.penalties), sample, passes.n_rows)
     training = _Epochs(Stream(rng, start), plan, passes, horizon, watch)
     try:

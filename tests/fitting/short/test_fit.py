@@ -135,6 +135,19 @@ def test_pure_noise_is_the_mean_and_that_is_said():
     assert measure_size(model).n_terms == 0
 
 
+def test_a_faint_trend_is_one_short_formula_and_that_is_said():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 7))
+    y = 2 * X[:, 0] + X[:, 1] + 3 * rng.standard_t(3, size=60)
+    with pytest.warns(UserWarning, match="can be told from chance: the model is one formula"):
+        model = short().fit(X, y)
+    assert (model.n_rules_, model.stopped_) == (1, "no_change")
+    assert 1 <= measure_size(model).n_terms <= 4
+    fresh = rng.normal(size=(500, 7))
+    truth = 2 * fresh[:, 0] + fresh[:, 1]
+    assert np.mean((model.predict(fresh) - truth) ** 2) < np.mean((y.mean() - truth) ** 2)
+
+
 @pytest.mark.parametrize(
     ("X", "y"),
     [

@@ -7,11 +7,12 @@ import numpy as np
 from takagi._messages import warn_user
 from takagi._typing import FloatArray
 from takagi.fitting._plan import Plan
+from takagi.fitting._ridge import fit_few_slopes
 from takagi.fitting._rows import Rows, draw_order, measure_units
-from takagi.fitting._short._columns import find_repeats
+from takagi.fitting._screening import find_repeats
 from takagi.fitting._short._draft import SumDraft
 from takagi.fitting._short._growth import grow
-from takagi.fitting._short._noise import measure_noise
+from takagi.fitting._short._noise import measure_noise, trust_few_slopes
 from takagi.fitting._short._polish import polish
 from takagi.fitting._short._pruning import exchange_for_formulas, exchange_terms, prune_terms
 from takagi.fitting._short._workshop import Limits, Workshop, make_true, open_workshop, say_mean, write_model
@@ -45,8 +46,7 @@ def fit_short(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) ->
     noise = measure_noise(standard, rng)
     watch.count(0)
     if noise.is_all or not (np.ptp(rows.X, axis=0) > 0).any():
-        warn_user("No column tells anything about the target that could be seen: the model is the target's mean.")
-        return Short(say_mean(rows), np.empty(0), "no_change", (0.0, 0.0))
+        return Short(_say_little(rows, standard, plan.max_terms, rng), np.empty(0), "no_change", (0.0, 0.0))
     limits = Limits(plan.n_rules, plan.max_conditions, plan.max_terms, plan.config.agreement)
     if plan.chooses_size:
         watch.begin("sizes")
@@ -108,6 +108,15 @@ def _finish(draft: SumDraft, workshop: Workshop, limits: Limits) -> tuple[SumDra
 
 def _count_parameters(draft: SumDraft) -> int:
     return int(draft.uses.sum() + draft.n_rules + 2 * draft.asks.sum())
+
+
+def _say_little(rows: Rows, standard: Rows, max_terms: int, rng: np.random.Generator) -> RuleModel:
+    """Return one rule: ridge regression with few features if they tell anything, and else the mean of the target."""
+    if trust_few_slopes(standard, max_terms, rng):
+        warn_user("No rules can be told from chance: the model is one formula, without conditions.")
+        return RuleModel((fit_few_slopes(rows, max_terms),))
+    warn_user("No column tells anything about the target that could be seen: the model is the target's mean.")
+    return say_mean(rows)
 
 
 def _choose_size(rows: Rows, noise: float, limits: Limits, rng: np.random.Generator, watch: Watch) -> int:

@@ -9,6 +9,7 @@ from sklearn.svm import SVR
 
 from takagi._typing import FloatArray
 from takagi.fitting._pilots import is_clearly_less
+from takagi.fitting._ridge import fit_few_slopes, measure_step
 from takagi.fitting._rows import Rows, draw_order
 
 _MAX_ROWS = 1_500
@@ -37,6 +38,21 @@ def measure_noise(rows: Rows, rng: np.random.Generator) -> Noise:
     means = [float(np.average(errors, weights=rows.weight)) for errors in found]
     is_all = not any(is_clearly_less(errors, of_mean, rows.weight) for errors in found)
     return Noise(float(np.clip(min(means), _LEAST, 1.0)), is_all)
+
+
+def trust_few_slopes(rows: Rows, n_terms: int, rng: np.random.Generator) -> bool:
+    """Whether ridge regression with few features tells more of rows that it has not seen than chance would."""
+    rows = rows.take(draw_order(rows, rng)[0][:_MAX_ROWS])
+    if len(rows.X) < 2 * _FOLDS:
+        return False
+    target, said = np.empty((2, *rows.y.shape))
+    for training, judged in KFold(_FOLDS).split(rows.X):
+        known = rows.take(training)
+        mean = np.average(known.y, axis=0, weights=known.weight)
+        target[judged] = rows.y[judged] - mean
+        said[judged] = fit_few_slopes(known, n_terms).predict_raw(rows.X[judged]) - mean
+    part, doubt = measure_step(target, said, rows.weight)
+    return part > doubt
 
 
 def _cross_validate(rows: Rows, make: object) -> FloatArray:

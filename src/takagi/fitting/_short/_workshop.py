@@ -8,7 +8,8 @@ import numpy as np
 from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.bend import Bend
 from takagi.fitting._rows import Rows, Units, measure_units
-from takagi.fitting._short._columns import FormulaColumns, choose_base, offer_bends, scale_bends, screen_features
+from takagi.fitting._screening import screen_features
+from takagi.fitting._short._columns import FormulaColumns, choose_base, offer_bends, scale_bends
 from takagi.fitting._short._draft import SumDraft, Task
 from takagi.fitting._short._intervals import fit_intervals
 from takagi.fitting._short._polish import polish, solve_weights
@@ -20,6 +21,7 @@ from takagi.rulemodel import RuleModel, place_weights
 _COARSE_ROWS, _MOST_ROWS = 1_200, 4_000  # that find the structure, and that train it to the end
 _RIDGE, _SMOOTHNESS = 8.0, 10.0  # times the noise over the number of rows
 _BEND_PRICE = 1.0  # the same, of a bend when terms are chosen
+_MOST_FEATURES = 30  # that are looked at
 _EDGE = 0.05  # of the rows, beyond which there is no center
 _LEAST_GOVERNED = 0.005  # of the rows, that a rule governs
 _STEPS = 20  # after something was left out
@@ -56,7 +58,9 @@ def open_workshop(rows: Rows, noise: float, agreement: float, bends: tuple[Bend,
     rows = rows.take(spread_rows(n_rows, _MOST_ROWS))
     units = measure_units(rows, scales_inputs=True, scales_target=True)
     standard = units.standardize(rows)
-    features = screen_features(rows, standard.X, standard.y) if bends is None else np.arange(rows.X.shape[1])
+    features = (
+        screen_features(rows, standard.X, standard.y, _MOST_FEATURES) if bends is None else np.arange(rows.X.shape[1])
+    )
     rows, Z = rows._replace(X=rows.X[:, features]), standard.X[:, features]
     columns = offer_bends(rows) if bends is None else scale_bends(bends, rows)
     low, high = np.quantile(Z, [_EDGE, 1 - _EDGE], axis=0)

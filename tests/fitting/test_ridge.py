@@ -1,0 +1,128 @@
+"""How much of a model is rules, and how much is ridge regression or the mean."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import RidgeCV
+from sklearn.metrics import root_mean_squared_error
+
+from takagi import RuleBase, TSKCommittee, TSKRegressor
+from takagi.fitting import Mix, Rows
+from takagi.fitting._ridge import choose_mix, fit_ridge, measure_step
+
+
+def draw(n_rows=80, n_features=4, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(5.0, 2.0, size=(n_rows, n_features)), rng.normal(size=n_rows)
+
+
+def make_rows(X, y):
+    return Rows(X, np.reshape(y, (len(X), -1)), np.ones(len(X)))
+
+
+@pytest.mark.parametrize("part", [0.0, 0.4, 1.0])
+def test_step_is_measured_with_its_standard_error(part):
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(200):
+        step = rng.normal(size=(40, 1))
+        found.append(measure_step(part * step + 0.5 * rng.normal(size=(40, 1)), step, np.ones(40)))
+    slopes, errors = np.array(found).T
+    assert slopes.mean() == pytest.approx(part, abs=0.02)
+    assert errors.mean() == pytest.approx(slopes.std(), rel=0.2)
+
+
+def test_doubtful_rules_get_a_smaller_share_than_sure_ones():
+    rng = np.random.default_rng(1)
+    step, noise = rng.normal(size=(2, 40, 1))
+    noise -= step * (noise * step).sum() / (step**2).sum()  # so that it does not change the slope
+    line = rng.normal(size=(40, 1))
+    shares = [choose_mix(line + 0.5 * step + size * noise, line, line + step, np.ones(40)).rules for size in (0.1, 1.5)]
+    assert 0 < shares[1] < 0.9 * shares[0]
+
+
+def test_step_to_nowhere_or_beyond_all_bounds_is_not_taken():
+    left = np.ones((5, 1))
+    for step in (np.zeros((5, 1)), np.full((5, 1), 1e200), np.full((5, 1), np.nan)):
+        assert measure_step(left, step, np.ones(5)) == (0.0, 0.0)
+    assert choose_mix(left, left, -left, np.ones(5)) == Mix(1.0, 0.0)
+
+
+def test_step_does_not_depend_on_units_and_heeds_weights():
+    rng = np.random.default_rng(2)
+    step = rng.normal(size=(60, 1))
+    left = 0.5 * step + 0.3 * rng.normal(size=(60, 1))
+    expected = measure_step(left, step, np.ones(60))
+    assert measure_step(8 * left, 8 * step, np.full(60, 3.0)) == pytest.approx(expected)
+    weight = np.r_[np.ones(30), np.zeros(30)]
+    assert measure_step(left, step, weight) == pytest.approx(measure_step(left[:30], step[:30], np.ones(30)))
+
+
+def test_mix_is_the_mean_for_noise_and_ridge_regression_for_a_line():
+    rng = np.random.default_rng(3)
+    line, noise, wrong = rng.normal(size=(3, 200, 1))
+    weight = np.ones(200)
+    assert choose_mix(noise, line, wrong, weight) == Mix(0.0, 0.0)
+    assert choose_mix(line + 0.1 * noise, line, line + 0.3 * wrong, weight) == Mix(1.0, 0.0)
+    assert choose_mix(line + wrong, line, line + wrong, weight) == Mix(1.0, 1.0)
+
+
+def test_mixed_rules_say_what_rules_and_ridge_regression_say_in_these_shares():
+    X, _ = draw()
+    rows = make_rows(X, X @ [1.0, -2.0, 0.5, 0.0])
+    rules = RuleBase(X[:3], np.full((3, 4), 2.0), np.random.default_rng(0).normal(size=(3, 1, 5)))
+    mixed = Mix(0.9, 0.3).apply(rules, rows)
+    expected = 0.3 * rules.predict(X) + 0.7 * fit_ridge(rows, 0.9).predict(X)
+    np.testing.assert_allclose(mixed.predict(X), expected, rtol=1e-12)
+    assert Mix().apply(rules, rows) is rules
+
+
+def test_ridge_regression_without_slopes_is_the_mean():
+    X, y = draw()
+    said = fit_ridge(make_rows(X, y), 0.0).predict(X)
+    np.testing.assert_allclose(said, np.full(80, y.mean()), atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_is_answered_with_about_the_mean(seed):
+    X, y = draw(seed=seed)
+    model = TSKRegressor(max_iter=400, random_state=0).fit(X, y)
+    assert np.std(model.predict(X)) < 0.25 * y.std()
+
+
+def test_line_is_answered_with_ridge_regression():
+    X, noise = draw()
+    y = X @ [1.0, -2.0, 0.5, 0.0] + 0.5 * noise
+    model = TSKRegressor(max_iter=400, random_state=0).fit(X, y)
+    ridge = RidgeCV(np.logspace(-2, 5, 22)).fit((X - X.mean(axis=0)) / X.std(axis=0), y)
+    fresh = draw(seed=9)[0]
+    expected = ridge.predict((fresh - X.mean(axis=0)) / X.std(axis=0))
+    assert root_mean_squared_error(expected, model.predict(fresh)) < 0.25  # half of the noise
+
+
+QUICK = TSKRegressor(max_iter=400, random_state=0)
+
+
+@pytest.mark.parametrize("model", [QUICK, TSKCommittee(4, QUICK, random_state=0)], ids=["regressor", "committee"])
+def test_small_noisy_wide_table_is_not_clearly_worse_than_ridge_regression(model):
+    ratios = []
+    for seed in range(3):
+        X, noise = draw(360, 30, seed)
+        y = X[:, :10].sum(axis=1) + 4 * noise
+        train, test = slice(0, 60), slice(60, None)
+        said = model.fit(X[train], y[train]).predict(X[test])
+        center, scale = X[train].mean(axis=0), X[train].std(axis=0)
+        ridge = RidgeCV(np.logspace(-2, 4, 13)).fit((X[train] - center) / scale, y[train])
+        simple = min(
+            root_mean_squared_error(y[test], ridge.predict((X[test] - center) / scale)),
+            root_mean_squared_error(y[test], np.full(300, y[train].mean())),
+        )
+        ratios.append(root_mean_squared_error(y[test], said) / simple)
+    assert max(ratios) < 1.1
+
+
+def test_clear_detail_is_all_rules():
+    X, _ = draw(200, 2)
+    y = np.sin(X[:, 0])
+    model = TSKRegressor(max_iter=600, random_state=0).fit(X, y)
+    assert model.n_rules_ > 1
+    assert root_mean_squared_error(y, model.predict(X)) < 0.3 * y.std()
