@@ -1,7 +1,8 @@
 """TSK (Takagi-Sugeno-Kang) fuzzy regression that is accurate, fast and readable."""
 
 from takagi.bend import Bend
-from takagi.estimators import FuzzyCMeans, TSKCommittee, TSKRegressor, fit_dataset
+from takagi.calibration import Calibration
+from takagi.estimators import FuzzyCMeans, TSKCommittee, TSKRegressor, calibrate, fit_dataset, predict_interval
 from takagi.persistence import ModelFileError, load, save
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
@@ -12,6 +13,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Bend",
+    "Calibration",
     "DatasetError",
     "FuzzyCMeans",
     "ModelFileError",
@@ -22,8 +24,10 @@ __all__ = [
     "TableEncoder",
     "TrainConfig",
     "TrainResult",
+    "calibrate",
     "fit_dataset",
     "load",
+    "predict_interval",
     "save",
     "train",
 ]

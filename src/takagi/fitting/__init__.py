@@ -5,6 +5,7 @@ noise, training, teachers. Estimators, streams and committees are front ends of 
 """
 
 from takagi.fitting._fit import Fitted, finish_fit, fit_ridge_instead, fit_rules
+from takagi.fitting._honest import Honest, calibrate_model, cross_validate, measure_errors
 from takagi.fitting._pilots import run_pilots
 from takagi.fitting._plan import RECIPES, Penalties, Plan, make_plan
 from takagi.fitting._rows import (
@@ -25,6 +26,7 @@ __all__ = [
     "MAX_VALIDATION_ROWS",
     "RECIPES",
     "Fitted",
+    "Honest",
     "Penalties",
     "Plan",
     "Rows",
@@ -32,7 +34,9 @@ __all__ = [
     "Units",
     "Watch",
     "bound_by_range",
+    "calibrate_model",
     "choose_scale",
+    "cross_validate",
     "finish_fit",
     "fit_ridge_instead",
     "fit_rules",
@@ -41,6 +45,7 @@ __all__ = [
     "is_constant",
     "make_plan",
     "measure_columns",
+    "measure_errors",
     "measure_rms",
     "measure_spread",
     "merge_equal_rows",

@@ -7,9 +7,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from takagi._messages import warn_user
 from takagi._typing import FloatArray
+from takagi.fitting._honest import Honest, calibrate_model, measure_errors
 from takagi.fitting._pilots import fit_ridge, run_pilots
 from takagi.fitting._plan import Plan
-from takagi.fitting._rows import Rows, split_rows, stack_rows
+from takagi.fitting._rows import HEAVY, Rows, split_rows, stack_rows
 from takagi.fitting._short import fit_short
 from takagi.fitting._teachers import expect_lessons, teach
 from takagi.fitting._training import Stage, Trained, Watch, train_rules
@@ -72,19 +73,28 @@ def fit_rules(
     watch.expect(plan.config.max_iter)
     if teaches:
         expect_lessons(plan, watch)
+    honest, most = None, np.inf
     if plan.penalties.are_open:
         found = run_pilots(rows, held_out, plan, rng, watch)
         if found.prefers_ridge and start is None:
-            return fit_ridge_instead(rows, given, plan, watch)
-        plan = replace(plan, penalties=found.penalties)
+            return _calibrate(fit_ridge_instead(rows, given, plan, watch), found.honest)
+        plan, honest = replace(plan, penalties=found.penalties), found.honest
     if held_out is None and plan.holds_out:
+        most = HEAVY * rows.weight.mean()
         rows, held_out = split_rows(rows, plan.validation_fraction, rng)
     watch.begin("training")
     trained = train_rules(rows, held_out, plan, rng, watch, start=start, keep_interrupted=True)
     stopped = trained.result.stopped
     if teaches and stopped == "max_iter":
         trained, stopped = _be_taught(trained, rows, plan, rng, watch)
-    return finish_fit(trained, rows, given, plan, watch, stopped)
+    fitted = finish_fit(trained, rows, given, plan, watch, stopped)
+    if held_out is not None and len(given.X) > 1:
+        honest = measure_errors(fitted.model, held_out, "held out", most)
+    return _calibrate(fitted, honest if plan.config.loss == "squared" else None)
+
+
+def _calibrate(fitted: Fitted, honest: Honest | None) -> Fitted:
+    return replace(fitted, model=calibrate_model(fitted.model, honest))
 
 
 def finish_fit(

@@ -14,8 +14,9 @@ import numpy as np
 from sklearn.linear_model import Ridge, RidgeCV
 
 from takagi._typing import FloatArray
+from takagi.fitting._honest import Honest, measure_errors, stack_honest
 from takagi.fitting._plan import MANY_FEATURES, Penalties, Plan
-from takagi.fitting._rows import MAX_VALIDATION_ROWS, Rows, draw_order, measure_columns
+from takagi.fitting._rows import HEAVY, MAX_VALIDATION_ROWS, Rows, draw_order, measure_columns
 from takagi.fitting._training import Watch, train_rules
 from takagi.rulebase import RuleBase
 from takagi.training import LOSSES, Loss
@@ -37,6 +38,14 @@ class Findings(NamedTuple):
 
     penalties: Penalties
     prefers_ridge: bool
+    honest: Honest | None = None  # errors of the pilots that did best, or of ridge regression, on rows held out
+
+
+class _Pilot(NamedTuple):
+    """Rules of a pilot, and their losses on the rows that judge it."""
+
+    rules: RuleBase
+    losses: FloatArray
 
 
 def run_pilots(rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Generator, watch: Watch) -> Findings:
@@ -50,22 +59,32 @@ def run_pilots(rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Gen
     watch.begin("pilots")
     watch.expect(config.max_iter * (len(splits) + len(SMOOTHNESS_PER_NOISE) * chooses))
     weight = np.concatenate([judges.weight for _, judges in splits])
-    errors = np.concatenate([pilots.measure_noise(split) for split in splits])
-    penalties = plan.penalties.with_noise(float(np.average(errors, weights=weight)))
+    fitted = [pilots.measure_noise(split) for split in splits]
+    losses = np.concatenate([pilot.losses for pilot in fitted])
+    penalties = plan.penalties.with_noise(float(np.average(losses, weights=weight)))
     if chooses and not watch.has_ended:
-        penalties, errors = pilots.choose_smoothness(splits[0], penalties)
-    prefers_ridge = plan.config.loss == "squared" and _prefers_ridge(splits, errors, weight)
+        penalties, best = pilots.choose_smoothness(splits[0], penalties)
+        fitted, losses = [best], best.losses
+    if plan.config.loss != "squared":
+        _tell(penalties, False, watch)
+        return Findings(penalties, False)
+    ridges = [fit_ridge(training) for training, _ in splits]
+    prefers_ridge = _prefers_ridge(splits, ridges, losses, weight)
     _tell(penalties, prefers_ridge, watch)
-    return Findings(penalties, prefers_ridge and plan.may_be_ridge)
+    prefers_ridge = prefers_ridge and plan.may_be_ridge
+    judged = ridges if prefers_ridge else [pilot.rules for pilot in fitted]
+    most = np.inf if held_out is not None else HEAVY * rows.weight.mean()
+    parts = [measure_errors(rules, judges, "pilots", most) for rules, (_, judges) in zip(judged, splits, strict=True)]
+    return Findings(penalties, prefers_ridge, stack_honest(parts) if len(rows.X) > 1 else None)
 
 
-def _prefers_ridge(splits: list[Split], errors: FloatArray, weight: FloatArray) -> bool:
-    """Whether ridge regression does better than pilots with such errors; with many features, nearly as well."""
+def _prefers_ridge(splits: list[Split], ridges: list[RuleBase], losses: FloatArray, weight: FloatArray) -> bool:
+    """Whether ridge regression does better than pilots with such losses; with many features, nearly as well."""
     loss = LOSSES["squared"]
-    of_ridge = np.concatenate([measure_losses(fit_ridge(split[0]), split, loss) for split in splits])
+    of_ridge = np.concatenate([measure_losses(ridge, split, loss) for ridge, split in zip(ridges, splits, strict=True)])
     if splits[0][0].X.shape[1] > MANY_FEATURES:
-        return not is_clearly_less(errors, of_ridge, weight)
-    return is_clearly_less(of_ridge, errors, weight)
+        return not is_clearly_less(losses, of_ridge, weight)
+    return is_clearly_less(of_ridge, losses, weight)
 
 
 class _Pilots(NamedTuple):
@@ -75,32 +94,32 @@ class _Pilots(NamedTuple):
     rng: np.random.Generator
     watch: Watch
 
-    def fit(self, split: Split, penalties: Penalties, max_rules: int, *, keeps_best: bool) -> FloatArray:
-        """Return the losses of a pilot on the held-out rows, which choose its iterate if it keeps the best."""
+    def fit(self, split: Split, penalties: Penalties, max_rules: int, *, keeps_best: bool) -> _Pilot:
+        """Return a pilot and its losses on the held-out rows, which choose its iterate if it keeps the best."""
         training, judges = split
         n_rules = self.plan.n_rules if self.plan.has_fixed_rules else min(self.plan.n_rules, max_rules, len(training.X))
         plan = replace(self.plan, n_rules=n_rules, penalties=penalties)
         trained = train_rules(training, judges if keeps_best else None, plan, self.rng, self.watch)
-        return measure_losses(trained.rules, split, LOSSES[plan.config.loss])
+        return _Pilot(trained.rules, measure_losses(trained.rules, split, LOSSES[plan.config.loss]))
 
-    def measure_noise(self, split: Split) -> FloatArray:
-        """Return the losses of a pilot with penalties that suit most tables."""
+    def measure_noise(self, split: Split) -> _Pilot:
+        """Return a pilot with penalties that suit most tables."""
         n_batches = len(split[0].X) / self.plan.config.batch_size
         penalties = self.plan.penalties.for_pilot(*_FIRST, n_batches)
         return self.fit(split, penalties, _MAX_RULES[0], keeps_best=True)
 
-    def choose_smoothness(self, split: Split, usual: Penalties) -> tuple[Penalties, FloatArray]:
-        """Return penalties with the best smoothness, the usual one in doubt, and the smallest losses."""
+    def choose_smoothness(self, split: Split, usual: Penalties) -> tuple[Penalties, _Pilot]:
+        """Return penalties with the best smoothness, the usual one in doubt, and the pilot with the smallest losses."""
         weight, noise = split[1].weight, usual.noise
-        errors = []
+        fitted: list[_Pilot] = []
         for factor in SMOOTHNESS_PER_NOISE:
-            errors.append(self.fit(split, usual.with_noise(noise, factor), _MAX_RULES[1], keeps_best=False))
+            fitted.append(self.fit(split, usual.with_noise(noise, factor), _MAX_RULES[1], keeps_best=False))
             if self.watch.has_ended:
                 break
-        means = np.average(errors, axis=1, weights=weight)
+        means = np.average([pilot.losses for pilot in fitted], axis=1, weights=weight)
         best = int(means.argmin())
-        chosen = best if is_clearly_less(errors[best], errors[0], weight) else 0
-        return usual.with_noise(min(noise, float(means[best])), SMOOTHNESS_PER_NOISE[chosen]), errors[best]
+        chosen = best if is_clearly_less(fitted[best].losses, fitted[0].losses, weight) else 0
+        return usual.with_noise(min(noise, float(means[best])), SMOOTHNESS_PER_NOISE[chosen]), fitted[best]
 
 
 def fit_ridge(rows: Rows) -> RuleBase:
