@@ -12,6 +12,7 @@ from takagi._model import OpenModel, open_committee
 from takagi._text import count, quote
 from takagi._typing import FloatArray
 from takagi._wording import name_outputs
+from takagi.estimators import predict_interval
 from takagi.persistence import load
 from takagi.tables import DatasetError, OpenTable, RequestError, find_columns, locate_file
 from takagi.workflow._columns import read_target
@@ -97,17 +98,38 @@ class LoadedModel:
         lacking = ", ".join(str(number) for number in wanted if number not in found)
         raise RequestError(f"{table.label} has {count(n_read, 'row')}, 0 to {n_read - 1}, but not {lacking}.", "row")
 
-    def predict_blocks(self, table: OpenTable, keep: Sequence[str] = ()) -> Iterator[Any]:
+    def check_coverage(self, coverage: float) -> None:
+        """Raise an error that says what to do if the model has no intervals of a coverage."""
+        last = self._find_last()
+        known = getattr(last, "calibration_", getattr(last, "calibration", None))
+        try:
+            if known is not None:
+                known.find_reach(coverage)
+        except ValueError as error:
+            raise RequestError(str(error), "interval") from error
+        if known is None:
+            raise RequestError(
+                "it is not known how far the model is off on rows that it has not seen. Train it with takagi fit "
+                "--intervals, or call its calibrate in Python.",
+                "interval",
+            )
+
+    def _find_last(self) -> Any:
+        return getattr(self.model, "steps", [("", self.model)])[-1][1]
+
+    def predict_blocks(
+        self, table: OpenTable, keep: Sequence[str] = (), coverage: float | None = None
+    ) -> Iterator[Any]:
         """Yield data frames of some columns to keep, as they are, with the predictions behind them.
 
-        All cores work in threads, which changes no bit.
+        With a coverage, the limits of intervals follow. All cores work in threads, which changes no bit.
         """
-        last = getattr(self.model, "steps", [("", self.model)])[-1][1]
+        last = self._find_last()
         if hasattr(last, "n_jobs"):
             last.set_params(n_jobs=-1)
         n_before = 0
         for kept, block in self._blocks(table, keep):
-            yield self._add_predictions(kept, block, n_before)
+            yield self._add_predictions(kept, block, n_before, coverage)
             n_before += len(block)
         if not n_before:
             raise DatasetError(f"{table.label} has names but no rows.")
@@ -121,17 +143,21 @@ class LoadedModel:
         blocks = table.blocks(names, n_rows, self._find_kinds(names), keep)
         return ((kept, self._prepare(block)) for kept, block in blocks if len(block))
 
-    def _add_predictions(self, kept: Any, block: Any, n_before: int) -> Any:
+    def _add_predictions(self, kept: Any, block: Any, n_before: int, coverage: float | None) -> Any:
         try:
-            prediction = self.model.predict(block).reshape(len(block), -1)
+            columns = [self.model.predict(block).reshape(len(block), -1)]
+            if coverage is not None:
+                limits = predict_interval(self.model, block, coverage).reshape(len(block), -1, 2)
+                columns += [limits[:, :, 0], limits[:, :, 1]]
         except ValueError as error:
             if not n_before:
                 raise
             raise DatasetError(f"in the block that starts at row {n_before:,} of the table: {error}") from error
-        names = [f"predicted_{target}" for target in self.targets]
+        words = ("predicted", "lower", "upper")[: len(columns)]
+        names = [f"{word}_{target}" for word in words for target in self.targets]
         while set(names) & set(kept.columns):
             names = [f"{name}_" for name in names]
-        return kept.assign(**dict(zip(names, prediction.T, strict=True)))
+        return kept.assign(**dict(zip(names, np.hstack(columns).T, strict=True)))
 
     def _match(self, table: OpenTable) -> list[str]:
         """Return the table's columns for the model: by name, or by place for a model whose columns have no names."""
