@@ -20,7 +20,7 @@ GROUPS = {
 }
 PROJECTIONS = ("none", "antecedent", "shared", "separate")
 
-explore = settings(deadline=None, max_examples=150)
+explore = settings(deadline=None, max_examples=60)
 
 
 def to_takagi(rules: ref.Rules, **names) -> RuleBase:

@@ -18,3 +18,16 @@ def data_home(tmp_path_factory):
     folder.mkdir(parents=True)
     np.savetxt(folder / "yacht_hydrodynamics.data", np.column_stack([X, y]), fmt="%.9f")
     return str(folder.parents[1])
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    """Call the main function of a script in this process, and return what it prints."""
+
+    def run(main, *words):
+        capsys.readouterr()
+        monkeypatch.setattr(sys, "argv", ["script.py", *map(str, words)])
+        main()
+        return capsys.readouterr().out
+
+    return run

@@ -1,15 +1,10 @@
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from _tables import SELECTION
 from _trials import Outcome, Trial
-from ablation import PARTS, WHOLE, WHOLE_COMMITTEE, compare, run_part, sort_rows
+from ablation import PARTS, WHOLE, WHOLE_COMMITTEE, compare, main, run_part, sort_rows
 from takagi.experiments import Store
 from takagi.fitting import Rows, merge_equal_rows
 
@@ -114,18 +109,13 @@ def test_comparison_adds_up():
 
 
 @pytest.mark.slow
-def test_second_call_runs_only_what_is_new(data_home, tmp_path):
-    script = Path(__file__).parents[2] / "benchmarks" / "ablation.py"
-    command = [sys.executable, str(script), "--store", str(tmp_path), "--sets", "Yacht", "--partitions", "1", "--parts"]
-
-    def call(parts):
-        environment = {**os.environ, "TAKAGI_DATA": data_home}
-        return subprocess.run([*command, parts], capture_output=True, text=True, env=environment, timeout=900)
-
-    assert "2 trials, 0 are there." in call(WHOLE).stdout
-    second = call("no pilots")
-    assert "3 trials, 2 are there." in second.stdout, second.stderr
+def test_second_call_runs_only_what_is_new(data_home, tmp_path, call, monkeypatch):
+    monkeypatch.setenv("TAKAGI_DATA", data_home)
+    words = ("--store", tmp_path, "--sets", "Yacht", "--partitions", 1, "--parts")
+    assert "2 trials, 0 are there." in call(main, *words, WHOLE)
+    second = call(main, *words, "no pilots")
+    assert "3 trials, 2 are there." in second
     frame = Store(tmp_path, Outcome).results().set_index("method")["rmse_test"]
-    line = next(line for line in second.stdout.splitlines() if line.startswith("no pilots"))
+    line = next(line for line in second.splitlines() if line.startswith("no pilots"))
     for other in ("ridge", "whole"):
         assert f" {frame['no pilots'] / frame[other]:.3f} " in line

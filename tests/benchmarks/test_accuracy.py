@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from _trials import Outcome, Trial, fail_trial
+from accuracy import main
 from takagi.experiments import Store
 
 pytestmark = pytest.mark.slow
@@ -37,34 +38,35 @@ def changed(tmp_path):
     return path
 
 
-def call(data_home, *words, script=BENCHMARKS / "accuracy.py"):
+def start(data_home, *words, script=BENCHMARKS / "accuracy.py"):
+    """Run the script in a process of its own."""
     environment = {**os.environ, "TAKAGI_DATA": data_home}
     command = [sys.executable, str(script), *words]
     return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=900)
 
 
-def test_second_call_runs_only_what_is_new(data_home, tmp_path):
+def test_second_call_runs_only_what_is_new(data_home, tmp_path, call, monkeypatch):
+    monkeypatch.setenv("TAKAGI_DATA", data_home)
     words = ("--store", str(tmp_path), "--datasets", "Yacht", "--methods", "ridge,ridge both parts", "--partitions")
-    first = call(data_home, "run", *words, "1")
+    first = start(data_home, "run", *words, "1")
     assert "2 trials, 0 are there." in first.stdout, first.stderr
-    second = call(data_home, "run", *words, "1,2")
-    assert "4 trials, 2 are there." in second.stdout
+    assert "4 trials, 2 are there." in call(main, "run", *words, "1,2")
     frame = Store(tmp_path, Outcome).results()
     assert len(frame) == 4
     assert (frame["note"] == "").all()
-    assert "| ridge both parts |" in call(data_home, "show", "--store", str(tmp_path)).stdout
+    assert "| ridge both parts |" in call(main, "show", "--store", tmp_path)
 
 
-def test_missing_peer_is_named_and_a_fit_out_of_time_counts_as_the_mean_predictor(data_home, tmp_path, changed):
+def test_missing_peer_is_named_and_a_fit_out_of_time_counts_as_the_mean_predictor(data_home, tmp_path, changed, call):
     store = tmp_path / "store"
     words = ("--store", str(store), "--datasets", "Yacht", "--partitions", "1", "--methods", "SVR,MLP,ridge")
-    done = call(data_home, "run", *words, "--limit", "5", script=changed)
+    done = start(data_home, "run", *words, "--limit", "3", script=changed)
     assert "SVR: missing, not run (pip install no-such-package)" in done.stdout, done.stderr
     frame = Store(store, Outcome).results().set_index("method")
     assert frame["note"].to_dict() == {"MLP": "out of time", "ridge": ""}
     expected = fail_trial(Trial("Yacht", 1, "MLP"), "out of time", data_home=data_home)
     assert frame.loc["MLP", "rmse_test"] == pytest.approx(expected.rmse_test, rel=1e-6)
-    assert "MLP on Yacht: out of time (1 times)" in call(data_home, "show", "--store", str(store)).stdout
+    assert "MLP on Yacht: out of time (1 times)" in call(main, "show", "--store", store)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +74,6 @@ def test_missing_peer_is_named_and_a_fit_out_of_time_counts_as_the_mean_predicto
     [("--methods", "did you mean 'CatBoost'"), ("--datasets", "dataset 'Catboost' is unknown"),
      ("--partitions", "Known are '1', '2'")],
 )  # fmt: skip
-def test_unknown_names_are_refused(data_home, tmp_path, option, message):
-    done = call(data_home, "run", "--store", str(tmp_path), option, "Catboost")
-    assert done.returncode == 1
-    assert message in done.stderr
+def test_unknown_names_are_refused(tmp_path, call, option, message):
+    with pytest.raises(SystemExit, match=message):
+        call(main, "run", "--store", tmp_path, option, "Catboost")

@@ -1,18 +1,23 @@
 import json
-import os
-import subprocess
-import sys
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from agreement import VARIANTS, Result, Task, Variant, compare, load_results, load_task, measure_truth, run_variant
+from agreement import (
+    VARIANTS,
+    Result,
+    Task,
+    Variant,
+    compare,
+    load_results,
+    load_task,
+    main,
+    measure_truth,
+    run_variant,
+)
 from agreement import save_results as save
 from takagi import RuleBase
-
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "agreement.py"
 
 
 def make_result(variant, dataset="Yacht", partition=1, **measured):
@@ -78,13 +83,11 @@ def test_results_are_kept_in_a_file(tmp_path):
     assert load_results(tmp_path / "none.json") == []
 
 
-def test_what_is_kept_is_shown_without_a_fit(tmp_path):
+def test_what_is_kept_is_shown_without_a_fit(tmp_path, call):
     store = tmp_path / "results.json"
     save(store, [make_result(Variant("default", a, b)) for a in (0.0, 0.1) for b in (False, True)])
     before = json.loads(store.read_text())
-    call = [sys.executable, str(SCRIPT), "--show", "--store", str(store)]
-    shown = subprocess.run(call, capture_output=True, text=True, env={**os.environ, "TAKAGI_DATA": str(tmp_path)})
-    assert shown.returncode == 0, shown.stderr
-    assert "default: 1 sets, 1 tasks" in shown.stdout
-    assert shown.stdout.count("0.500") == 4
+    shown = call(main, "--show", "--store", store)
+    assert "default: 1 sets, 1 tasks" in shown
+    assert shown.count("0.500") == 4
     assert json.loads(store.read_text()) == before

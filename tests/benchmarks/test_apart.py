@@ -16,7 +16,7 @@ def test_process_that_ends_does_not_stop_the_others():
 
 @pytest.mark.slow
 def test_process_that_hangs_is_ended_when_patience_ends():
-    assert list(execute_apart([0, 4, 7], answer, report_failure, patience=20.0)) == [0, (4, OUT_OF_TIME), 14]
+    assert list(execute_apart([0, 4, 7], answer, report_failure, patience=6.0)) == [0, (4, OUT_OF_TIME), 14]
 
 
 def test_limit_is_lifted_after_the_block():

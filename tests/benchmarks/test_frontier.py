@@ -1,4 +1,3 @@
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 from _frontier_picture import FAMILIES, Mark, count_covered, draw_frontier, is_short, list_marks
 from _frontier_tables import make_frontier_tables, make_set_table, rank_methods
 from _readable_trials import ReadableOutcome
-from frontier import list_trials
+from frontier import list_trials, main
 from takagi.datasets import list_datasets
 from takagi.experiments import Store
 
@@ -148,23 +147,19 @@ def test_trials_of_a_method_come_before_those_of_the_next():
 
 
 @pytest.mark.slow
-def test_second_call_runs_only_what_is_new(data_home, tmp_path):
+def test_second_call_runs_only_what_is_new(data_home, tmp_path, call, monkeypatch):
+    monkeypatch.setenv("TAKAGI_DATA", data_home)
+    store = ("--store", tmp_path / "store")
+    chosen = (*store, "--datasets", "Yacht", "--partitions", 1, "--methods")
     script = Path(__file__).parents[2] / "benchmarks" / "frontier.py"
-    environment = {**os.environ, "TAKAGI_DATA": data_home}
-
-    def call(*options):
-        command = [sys.executable, str(script), "--store", str(tmp_path / "store"), *options]
-        return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
-
-    chosen = ("--datasets", "Yacht", "--partitions", "1", "--methods")
-    assert "1 trials, 0 are there." in call(*chosen, "tree 8").stdout
-    second = call(*chosen, "tree 8,tree 20")
-    assert "2 trials, 1 are there." in second.stdout, second.stderr
-    assert "2 trials, 0 are there." in call(*chosen, "tree 8,tree 20", "--again").stdout
+    first = subprocess.run([sys.executable, script, *map(str, chosen), "tree 8"], capture_output=True, text=True)
+    assert "1 trials, 0 are there." in first.stdout, first.stderr
+    assert "2 trials, 1 are there." in call(main, *chosen, "tree 8,tree 20")
+    assert "2 trials, 0 are there." in call(main, *chosen, "tree 8,tree 20", "--again")
     assert len(Store(tmp_path / "store", ReadableOutcome).results()) == 2
-    assert "| Yacht |" in call("--show").stdout
+    assert "| Yacht |" in call(main, *store, "--show")
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- tables: start -->\n<!-- tables: end -->\nafter\n")
-    assert str(page) in call("--page", str(page)).stdout
+    assert str(page) in call(main, *store, "--page", page)
     assert "### Sizes" in page.read_text()
     assert page.read_text().startswith("before")

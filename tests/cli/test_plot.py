@@ -4,12 +4,12 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from takagi.cli._plot import KINDS
+from takagi.cli._plot import PLOTS
 
 FEATURES = {"response": ["--feature", "weight", "--feature", "fuel"], "membership": ["--feature", "weight"]}
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("kind", list(PLOTS))
 def test_every_kind_is_drawn(call, scratch, kind, listing):
     table = [] if kind == "history" else ["cars.csv"]
     code, out, _ = call("plot", "cars.takagi", kind, *table, *FEATURES.get(kind, []), "-o", "x.png", "-q")

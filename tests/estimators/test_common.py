@@ -7,8 +7,7 @@ from takagi.experiments import SampleScaler
 ESTIMATORS = [
     TSKRegressor(),
     TSKRegressor(n_rules=3, max_iter=50, projection="separate", init="kmeans", standardize=False),
-    TSKCommittee(3, TSKRegressor(max_iter=500)),
-    TSKCommittee(3, TSKRegressor(n_rules=3, max_iter=50)),
+    TSKCommittee(3, TSKRegressor(max_iter=50)),
     FuzzyCMeans(),
     SampleScaler(),
 ]

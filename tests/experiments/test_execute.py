@@ -78,8 +78,9 @@ def test_dask_cluster_survives_a_killed_worker(expected):
 
 
 @pytest.mark.slow
-def test_unreachable_scheduler_is_named():
+def test_unreachable_scheduler_is_named(monkeypatch):
     pytest.importorskip("dask.distributed")
+    monkeypatch.setattr("takagi.experiments._execute._CONNECT_SECONDS", 1)
     with pytest.raises(ConnectionError, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:1'"):
         next(execute(RUNS, backend="dask", scheduler="tcp://127.0.0.1:1"))
 

@@ -40,7 +40,7 @@ def example_rules() -> dict[str, RuleBase]:
         return to_takagi(make_rules(rng, **sizes))
 
     X = rng.normal(size=(60, 2))
-    grid = TSKRegressor(n_rules=9, init=GridInitializer(n_sets=3), max_iter=50, random_state=0).fit(X, X[:, 0] ** 2)
+    grid = GridInitializer(n_sets=3).make_rules(X, X[:, :1] ** 2, 9, np.random.default_rng(0))
     return {
         "plain": make(),
         "one rule": make(n_rules=1),
@@ -55,7 +55,7 @@ def example_rules() -> dict[str, RuleBase]:
         "no conditions": _without_conditions(make(n_rules=3), 1.1),
         "shared sets": make(n_rules=9, n_sets=3),
         "shared sets, few conditions": _share_no_conditions(make(n_rules=9, n_sets=3)),
-        "grid": grid.rule_base_,
+        "grid": replace(grid, consequents=rng.normal(size=grid.consequents.shape)),
         "far from zero": _far_from_zero(make()),
         "narrow": replace(make(n_rules=30), widths=np.full((30, 3), 1e-3)),
         "odd names": make(n_features=len(ODD_NAMES), n_outputs=2).rename(ODD_NAMES, ["a */ b", "A */ B"]),

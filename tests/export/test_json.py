@@ -2,6 +2,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import given
 from cases import explore, make_part, make_sum, sums
 from takagi import Bend, RuleBase, RuleModel
 from takagi.export import rules_to_dict, to_json
+from takagi.profile import measure_profile
 
 GUIDE = Path(__file__).parents[2] / "docs" / "export.md"
 NODE = shutil.which("node")
@@ -74,7 +76,8 @@ def test_the_function_of_the_guide_encodes_a_table(tmp_path):
 
 
 def test_the_dict_has_what_the_rules_have():
-    rules = example_rules()["grid"]
+    grid, X = example_rules()["grid"], np.random.default_rng(0).normal(size=(50, 2))
+    rules = replace(grid, profile=measure_profile((X, grid.predict(X)[:, None]), grid.firing_share))
     document = rules_to_dict(rules)
     assert document == json.loads(to_json(rules))
     for name in ("centers", "widths", "consequents"):

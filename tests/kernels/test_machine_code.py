@@ -59,20 +59,21 @@ def edit(package: Path, old: str, new: str) -> None:
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-@pytest.mark.parametrize("has_own_folder", [False, True])
-def test_new_code_runs_after_an_edit_and_old_code_after_going_back(package, tmp_path, has_own_folder):
-    variables = {"NUMBA_CACHE_DIR": tmp_path / "own"} if has_own_folder else {}
-    place = tmp_path / "own" if has_own_folder else package / "kernels" / "__pycache__"
-    first = run(package, **variables)
+def test_new_code_runs_after_an_edit_and_old_code_after_going_back(package):
+    first = run(package)
     assert not first[0]
-    assert place in first[1].parents
-    assert run(package, **variables) == (True, *first[1:])
+    assert package / "kernels" / "__pycache__" in first[1].parents
     edit(package, BEFORE, AFTER)
-    was_there, _, numbers = run(package, **variables)
+    was_there, _, numbers = run(package)
     assert not was_there
     assert numbers != first[2]
     edit(package, AFTER, BEFORE)
-    assert run(package, **variables) == (True, *first[1:])
+    assert run(package) == (True, *first[1:])
+
+
+def test_code_goes_to_the_folder_that_numba_is_told(package, tmp_path):
+    _, folder, _ = run(package, NUMBA_CACHE_DIR=tmp_path / "own")
+    assert tmp_path / "own" in folder.parents
 
 
 def test_code_goes_to_the_users_folder_if_the_installation_cannot_be_written_to(package, tmp_path):

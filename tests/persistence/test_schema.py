@@ -150,7 +150,7 @@ JSON_VALUES = st.recursive(
 
 @pytest.mark.slow
 @given(st.data(), JSON_VALUES)
-@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_edit_is_refused_or_gives_a_model_that_works(table_document, tmp_path, data, value):
     places = [place for place in list_places(table_document["model"]) if place]
     place = data.draw(st.sampled_from(places))

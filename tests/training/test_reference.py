@@ -292,6 +292,7 @@ def allow_recorded(run, name, measured):
     return tolerance[: min(count_said_usable(name, run.n_iter), np.argmax(left) if left.any() else run.n_iter)]
 
 
+@pytest.mark.slow
 @every_run_of("full_batch")
 def test_full_batches_follow_the_reference(file, name):
     run, measured = read_run(file, name), measure_oracle(file, name, "authors")
@@ -381,6 +382,7 @@ def test_the_oracle_holds_errors_that_are_no_numbers_as_the_reference_does():
     np.testing.assert_array_equal(held, [np.nan, 3.0, 3.0, 3.0, 2.0])
 
 
+@pytest.mark.slow
 @every_run_of("droprule", "edge")
 def test_leaving_out_the_rows_that_the_authors_leave_out_gives_the_reference(file, name):
     """takagi follows the recorded runs once it is told which rows to leave out and for which to ignore the mask.

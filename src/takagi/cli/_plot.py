@@ -25,7 +25,7 @@ def _draw_response(model: Any, X: Any, features: list[str]) -> Any:
     return inspection.ResponseDisplay.from_estimator(model, X, features)
 
 
-KINDS: dict[str, Callable[[Any, Any, list[str]], Any]] = {
+PLOTS: dict[str, Callable[[Any, Any, list[str]], Any]] = {
     "membership": lambda model, X, names: inspection.MembershipDisplay.from_estimator(model, X, names or None),
     "grid": lambda model, X, names: inspection.RuleGridDisplay.from_estimator(model, X, names or 8),
     "history": lambda model, X, names: inspection.HistoryDisplay.from_estimator(model),
@@ -39,7 +39,7 @@ _WITH_FEATURES = ("membership", "grid", "response")
 
 def plot(
     model: ModelFile,
-    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"One of {', '.join(KINDS)}.")],
+    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"One of {', '.join(PLOTS)}.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="A PNG, SVG or PDF file.")],
     table: MaybeTableFile = None,
     feature: Annotated[
@@ -70,7 +70,7 @@ def plot(
         X = loaded.find_rows(source, [row or 0])[row or 0] if kind == "waterfall" else loaded.read(source)
     _check_features(loaded, feature or [])
     os.environ.setdefault("MPLBACKEND", "agg")  # draws to files, whatever the screen
-    display = KINDS[kind](loaded.model, X, feature or [])
+    display = PLOTS[kind](loaded.model, X, feature or [])
     with replace_when_whole(path) as temporary:
         display.figure_.savefig(temporary, format=path.suffix[1:].lower(), dpi=150)
     print_text(f"Wrote {path}")
@@ -88,8 +88,8 @@ def _check_features(model: LoadedModel, features: list[str]) -> None:
 
 
 def _check_choice(kind: str, table: str | None, feature: list[str] | None, row: int | None) -> None:
-    if kind not in KINDS:
-        raise Misuse(str(unknown_name("kind", kind, KINDS)))
+    if kind not in PLOTS:
+        raise Misuse(str(unknown_name("kind", kind, PLOTS)))
     if table is None and kind != "history":
         raise Misuse(f"a plot of {kind} needs a table: takagi plot MODEL {kind} TABLE -o FILE")
     if feature and kind not in _WITH_FEATURES:

@@ -29,7 +29,10 @@ def simplify_model(
         int | None, typer.Option(min=1, metavar="N", show_default=False, help="Most rules to keep.")
     ] = None,
     max_conditions: Annotated[
-        int | None, typer.Option(min=0, metavar="N", show_default=False, help="Most conditions, of all rules together.")
+        int | None, typer.Option(min=0, metavar="N", show_default=False, help="Most conditions in a rule.")
+    ] = None,
+    max_terms: Annotated[
+        int | None, typer.Option(min=0, metavar="N", show_default=False, help="Most terms in the formula of a rule.")
     ] = None,
     target: Target = None,
     sheet: Sheet = None,
@@ -47,7 +50,9 @@ def simplify_model(
     path = check_output(output, force, inputs=[table])
     loaded = LoadedModel(model)
     rows = read_labeled(loaded, open_input(table, make_layout(no_header, names, sheet)), target)
-    limits: dict[str, Any] = {"max_loss": max_loss, "max_rules": max_rules, "max_conditions": max_conditions}
+    limits: dict[str, Any] = {
+        "max_loss": max_loss, "max_rules": max_rules, "max_conditions": max_conditions, "max_terms": max_terms,
+    }  # fmt: skip
     with ProgressBars() as watch:
         watch(Event(f"Simplifying {count(loaded.opened.model.n_rules, 'rule')}", 0, None, "steps"))
         result = simplify(loaded.model, rows.X, rows.y, **limits)

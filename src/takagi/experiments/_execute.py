@@ -12,6 +12,7 @@ from takagi.experiments._run import Result, execute_run
 from takagi.experiments._store import Store
 
 BACKENDS = ("threads", "processes", "dask")
+_CONNECT_SECONDS = 10  # that a scheduler has to answer
 Notify = Callable[[Any], object]
 
 
@@ -144,6 +145,6 @@ def _connect(scheduler: str | None, n_workers: int | None) -> Any:
     if scheduler is None:
         return Client(LocalCluster(n_workers=n_workers or cpu_count(), threads_per_worker=1, dashboard_address=None))
     try:
-        return Client(scheduler, timeout=10)
+        return Client(scheduler, timeout=_CONNECT_SECONDS)
     except (OSError, ValueError) as error:
         raise ConnectionError(f"no Dask scheduler answers at {scheduler!r}: {error}") from error

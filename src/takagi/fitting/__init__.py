@@ -4,10 +4,10 @@
 noise, training, teachers. Estimators, streams and committees are front ends of these two.
 """
 
-from takagi.fitting._fit import Fitted, finish_fit, fit_ridge_instead, fit_rules
+from takagi.fitting._fit import Fitted, add_profile, finish_fit, fit_ridge_instead, fit_rules
 from takagi.fitting._honest import Honest, calibrate_model, cross_validate, measure_errors
 from takagi.fitting._pilots import run_pilots
-from takagi.fitting._plan import RECIPES, Penalties, Plan, make_plan
+from takagi.fitting._plan import AGREEMENT, RECIPES, Penalties, Plan, make_plan
 from takagi.fitting._rows import (
     MAX_VALIDATION_ROWS,
     Rows,
@@ -17,24 +17,30 @@ from takagi.fitting._rows import (
     measure_columns,
     measure_rms,
     measure_spread,
+    measure_units,
     merge_equal_rows,
     stack_rows,
 )
+from takagi.fitting._short import Limits, can_be_reduced, measure_noise, reduce_model
 from takagi.fitting._training import Stage, Watch, bound_by_range, forget_data, initialize, train_rules
 
 __all__ = [
+    "AGREEMENT",
     "MAX_VALIDATION_ROWS",
     "RECIPES",
     "Fitted",
     "Honest",
+    "Limits",
     "Penalties",
     "Plan",
     "Rows",
     "Stage",
     "Units",
     "Watch",
+    "add_profile",
     "bound_by_range",
     "calibrate_model",
+    "can_be_reduced",
     "choose_scale",
     "cross_validate",
     "finish_fit",
@@ -46,9 +52,12 @@ __all__ = [
     "make_plan",
     "measure_columns",
     "measure_errors",
+    "measure_noise",
     "measure_rms",
     "measure_spread",
+    "measure_units",
     "merge_equal_rows",
+    "reduce_model",
     "run_pilots",
     "stack_rows",
     "train_rules",

@@ -13,6 +13,7 @@ from takagi.training import Bounds, FeasibleSet, TrainConfig
 
 RECIPES = ("accurate", "droprule", "short")
 MANY_FEATURES = 24  # beyond which penalties grow, and ridge regression has the benefit of the doubt
+AGREEMENT = 0.1  # of short rules: the price on those that disagree
 _PROJECTIONS = ("antecedent", "shared", "separate")
 _ROWS_PER_RULE = 8
 _FEWEST_RULES, _MOST_RULES = 8, 128
@@ -166,7 +167,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
         "keep_prob": 0.8, "l2": 0.05, "smoothness": 0.0, "agreement": 0.0, "n_teachers": 0, "bounds": None,
     },
     "short": {
-        "keep_prob": 1.0, "l2": None, "smoothness": None, "agreement": 0.1, "n_teachers": 0, "bounds": "data",
+        "keep_prob": 1.0, "l2": None, "smoothness": None, "agreement": AGREEMENT, "n_teachers": 0, "bounds": "data",
     },
 }
 # fmt: on

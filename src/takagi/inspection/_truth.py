@@ -129,7 +129,7 @@ class RuleCheck:
         return need_extra("pandas", "report").DataFrame(rows)
 
     def __str__(self) -> str:
-        return "\n".join([*self._list_rules(), "", *self._close()])
+        return "\n".join([*self._list_rules(), "", wrap("", self.describe().split(" "), "")])
 
     def __repr__(self) -> str:
         return f"RuleCheck(n_rules={len(self.rules)}, summary={self.summary})"
@@ -164,20 +164,19 @@ class RuleCheck:
             table.append([str(rule.rule), *rates, *numbers, _write_beyond(rule)])
         return table
 
-    def _close(self) -> list[str]:
+    def describe(self) -> str:
         """Return the summary as sentences."""
         error, strongest, outside, wild, holds, governs = self.summary.values()
         who = "the strongest rule" if self.rules[-1].part == 1 else "the strongest rule of each part"
         owned = "no row satisfies all conditions of a rule"
         if not np.isnan(governs):
             owned = f"of the rows that satisfy them, it governs {format_share(governs)}"
-        text = (
+        return (
             f"The model's error is {_write(error, 0)}, that of {who} alone {_write(strongest, error)}. "
             f"Of the rows that a rule governs, {format_share(holds)} satisfy all of its conditions; {owned}. "
             f"{format_share(outside)} of the conditions have their center outside the data, and for "
             f"{format_share(wild)} of the rows {who} alone leaves the range of the target."
         )
-        return wrap("", text.split(" "), "").splitlines()
 
 
 def check_rules(model: Any, X: Table, y: Table) -> RuleCheck:

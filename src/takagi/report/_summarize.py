@@ -10,7 +10,7 @@ from takagi._model import OpenModel, open_model
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import check_targets
 from takagi._wording import Condition, describe_projections, name_features, name_outputs, name_part, read_model
-from takagi.inspection import feature_importance, rule_importance
+from takagi.inspection import check_rules, feature_importance, rule_importance
 from takagi.kernels import PARAMETERS
 from takagi.profile import spread_rows
 from takagi.report._fit import find_residuals, score_outputs, summarize_history
@@ -68,7 +68,7 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
             "importance": importance,
             "residuals": find_residuals(target, prediction),
             "history": summarize_history(opened.regressor),
-            "simplification": summarize_simplification(model, opened, X, y) if options.simplify else None,
+            "simplification": summarize_simplification(model, X, y) if options.simplify else None,
             "model": _list_model(rules),
             "band": _list_band(rules),
             "rows": pick_rows(opened, rows, target, start, options.max_rows),
@@ -130,21 +130,25 @@ def _order_columns(importance: list[dict[str, list[float]]], target: FloatArray)
 
 
 def _list_rules(model: Any, opened: OpenModel, X: Table, y: Table, order: IntArray) -> dict[str, Any]:
-    """Return the rules in words, part by part and the most important first, with shares and the losses without them."""
+    """Return the rules in words, part by part and the most important first, with what each is worth."""
     index = spread_rows(len(y), _MOST_ROWS)
-    table = rule_importance(model, take_rows(X, index), take_rows(y, index)).set_index("rule")
+    X, y = take_rows(X, index), take_rows(y, index)
+    losses = rule_importance(model, X, y).set_index("rule")["loss"]
+    check = check_rules(model, X, y)
     shown = order[: int(np.clip(_MOST_CELLS // opened.model.n_rules, 8, _MOST_COLUMNS))]
     kept = np.concatenate([opened.inputs_of(int(c)) for c in shown]).astype(np.intp)
     parts = [_keep_features(part, kept) for part in opened.model.parts]
     scales = None if opened.model.calibration is None else opened.model.calibration.scale
     return {
         "n_columns": len(shown),
+        "truth": check.describe(),
         "list": [
             {
                 "number": reading.number,
                 "part": reading.part,
                 "share": reading.share,
-                "loss": table["loss"][reading.number],
+                "holds": check.rules[reading.number - 1].holds,
+                "loss": losses[reading.number],
                 "conditions": [_split_condition(condition) for condition in reading.conditions],
                 "formulas": reading.formulas,
                 "spreads": reading.spreads,

@@ -1,7 +1,7 @@
 """Simplification: the same model in fewer words, and what that costs."""
 
 from copy import deepcopy
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,13 +13,16 @@ from takagi._model import list_steps, open_model
 from takagi._text import count, format_number
 from takagi._typing import FloatArray, Table
 from takagi._validation import check_targets, validate_rows
-from takagi._wording import name_features
-from takagi.fitting import Rows
-from takagi.profile import measure_profile, sort_rules
+from takagi.fitting import AGREEMENT, Limits, Rows, add_profile
+from takagi.inspection import check_rules
+from takagi.profile import spread_rows
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
-from takagi.simplification._tradeoff import Point, trace_tradeoff
+from takagi.simplification._curve import Point, trace_curve
 
+_NO_LIMIT = 10**9
+_TRUTH_ROWS = 2_000  # that tell how true rules are
+_TRUE_ENOUGH = 0.95  # for rules that were truer still
 _DEFAULT_LOSS = 0.02
 _VALIDATION_PART = 0.25
 
@@ -32,6 +35,7 @@ def simplify(
     max_loss: float | None = None,
     max_rules: int | None = None,
     max_conditions: int | None = None,
+    max_terms: int | None = None,
     X_val: Table = None,
     y_val: Table = None,
     random_state: Any = 0,
@@ -39,28 +43,35 @@ def simplify(
 ) -> "Simplification":
     """Make a model smaller, with fewer rules, conditions and terms, and measure what that costs.
 
-    Step by step, rules are dropped or merged, conditions and terms of the formulas are dropped, and neighboring sets of
-    a feature are merged into one that rules share; what is left is re-estimated. Each step takes what costs least per
-    word; words are conditions, terms (biases among them) and distinct sets. From all models on
-    the way, down to a single number, the limits choose:
+    Step by step a rule, conditions or terms of formulas are dropped, whatever costs least per word (a rule, a condition
+    or a term), and what is left is trained together, as `TSKRegressor` with the recipe "short" trains: rules that
+    disagree about the same rows cost something, sets stay within the data, and each condition gets an interval of
+    values that its words mean. A model of many rules teaches a smaller one first. From all models on the way, down to a
+    single number, the limits choose:
 
     - `max_loss` alone: the fewest words within the loss;
-    - `max_rules` or `max_conditions` without it: the smallest validation error within the limits;
+    - `max_rules`, `max_conditions` or `max_terms` without it: the smallest validation error within the limits;
     - both kinds: the fewest words within all limits;
     - none: as ``max_loss=0.02``.
+
+    A model is passed over if its rules are less true than those of the fitted model: if, of the given rows, its
+    conditions hold for a smaller part of those that a rule governs, or a rule governs a smaller part of those that
+    satisfy its conditions (see `takagi.inspection.check_rules`). 95 % are enough for both.
 
     Parameters
     ----------
     model : TSKRegressor, Pipeline, RuleBase or RuleModel
-        A fitted model of one part.
+        A fitted model.
     X : array or data frame of shape (n_rows, n_columns)
-        Data, best those of training; at most 2,000 rows of them re-estimate.
+        Data, best those of training; at most 4,000 rows of them train.
     y : array of shape (n_rows,) or (n_rows, n_outputs)
         Their targets.
     max_loss : float, optional
         Relative growth of the validation RMSE that is allowed: 0.05 is 5 %.
-    max_rules, max_conditions : int, optional
-        Most rules, and most conditions of all rules together.
+    max_rules : int, optional
+        Most rules.
+    max_conditions, max_terms : int, optional
+        Most conditions and most terms in a rule. They hold from the first step on.
     X_val, y_val : as X and y, optional
         Rows to measure the loss on, at most 5,000 of them; by default a random quarter of X. Best are rows that the
         model was not fitted on.
@@ -79,30 +90,28 @@ def simplify(
     >>> from takagi import TSKRegressor
     >>> from takagi.simplification import simplify
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> X = X[["bmi", "bp", "s5"]]
     >>> model = TSKRegressor(n_rules=4, max_iter=200, random_state=0).fit(X, y)
     >>> result = simplify(model, X, y, max_loss=0.05)
     >>> result.loss <= 0.05, result.n_words < result.curve[0].n_words
     (True, True)
     >>> result.at(max_rules=2).rule_base.n_rules <= 2
     True
+    >>> simplify(model, X, y, max_rules=3, max_conditions=2, max_terms=3).point.max_terms <= 3
+    True
     """
-    _check_limits(max_loss, max_rules, max_conditions)
+    sizes = {"max_rules": max_rules, "max_conditions": max_conditions, "max_terms": max_terms}
+    _check_limits(max_loss, sizes)
     model = getattr(model, "best_estimator_", model)
-    opened_rules = open_model(model).rules
-    model = opened_rules if isinstance(model, RuleModel) else model
+    _check_link(open_model(model).model)
     rng = np.random.default_rng(check_random_state(random_state).randint(2**32, size=4, dtype=np.uint64))
     rows = _read_rows(model, X, y, "")
     training, validation = _split(rows, model, X_val, y_val, rng)
-    points = trace_tradeoff(
-        _find_rules(model),
-        training,
-        validation,
-        names=_name_inputs(opened_rules),
-        rng=rng,
-        tell=_show if verbose else lambda point: None,
-    )
-    curve = Simplification(curve=tuple(points), step=0, model=model, rows=rows)
-    return curve.at(max_loss=max_loss, max_rules=max_rules, max_conditions=max_conditions)
+    most_conditions, most_terms = (_NO_LIMIT if most is None else most for most in (max_conditions, max_terms))
+    limits = Limits(_NO_LIMIT, most_conditions, most_terms, AGREEMENT)
+    tell = _show if verbose else lambda point: None
+    points = trace_curve(_find_rules(model), training, validation, limits, rng, tell)
+    return Simplification(curve=tuple(points), step=0, model=model, rows=rows).at(max_loss=max_loss, **sizes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,21 +120,21 @@ class Simplification:
 
     Attributes
     ----------
-    model : TSKRegressor, Pipeline or RuleBase
+    model : TSKRegressor, Pipeline, RuleBase or RuleModel
         A copy of the model with the smaller rules; an ordinary fitted model. Its parameters, `n_rules` among them, and
         its training history are still those that the original was fitted with.
     curve : tuple of Point
         All models on the way from large to small. A point has `step`, `action` (what was done), `n_rules`,
-        `n_conditions`, `n_terms`, `n_sets`, `n_words`, `val_loss`, `loss`, `train_loss` and `rule_base`, the last as
-        the final step of a pipeline sees it.
+        `n_conditions`, `n_terms`, `max_conditions` and `max_terms` (in a rule), `n_words`, `val_loss`, `loss`,
+        `train_loss` and `model`, the last a `RuleModel` as the final step of a pipeline sees it.
     step : int
         Which point of the curve was chosen.
     rule_base : RuleBase
-        The smaller rules, in the user's units.
+        The smaller rules, in the user's units, where they are one rule base and not a sum.
     loss : float
         Relative growth of the validation RMSE; negative if it fell.
     n_words : int
-        Conditions, terms and distinct sets of the smaller rules.
+        Rules, conditions and terms of the smaller model.
 
     Examples
     --------
@@ -133,6 +142,7 @@ class Simplification:
     >>> from takagi import TSKRegressor
     >>> from takagi.simplification import simplify
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> X = X[["bmi", "bp", "s5"]]
     >>> model = TSKRegressor(n_rules=4, max_iter=200, random_state=0).fit(X, y)
     >>> result = simplify(model, X, y, max_rules=2)
     >>> result.model.predict(X).shape, result.curve[-1].n_words
@@ -163,11 +173,16 @@ class Simplification:
 
     @property
     def n_words(self) -> int:
-        """Conditions, terms and distinct sets of the smaller rules."""
+        """Rules, conditions and terms of the smaller model."""
         return self.point.n_words
 
     def at(
-        self, *, max_loss: float | None = None, max_rules: int | None = None, max_conditions: int | None = None
+        self,
+        *,
+        max_loss: float | None = None,
+        max_rules: int | None = None,
+        max_conditions: int | None = None,
+        max_terms: int | None = None,
     ) -> "Simplification":
         """Choose by other limits from the same curve; see `simplify` for what they mean.
 
@@ -175,20 +190,29 @@ class Simplification:
         ----------
         max_loss : float, optional
             Relative growth of the validation RMSE that is allowed.
-        max_rules, max_conditions : int, optional
-            Most rules, and most conditions of all rules together.
+        max_rules, max_conditions, max_terms : int, optional
+            Most rules, and most conditions and terms in a rule. Few conditions and terms in each rule are better given
+            to `simplify`, whose steps then aim at them.
 
         Returns
         -------
         Simplification
         """
-        _check_limits(max_loss, max_rules, max_conditions)
-        if max_loss is None and max_rules is None and max_conditions is None:
+        sizes = {"max_rules": max_rules, "max_conditions": max_conditions, "max_terms": max_terms}
+        _check_limits(max_loss, sizes)
+        given = {name: value for name, value in sizes.items() if value is not None}
+        if max_loss is None and not given:
             max_loss = _DEFAULT_LOSS
-        step = _choose(self.curve, max_loss, max_rules, max_conditions).step
-        rules = self.curve[step].rule_base
-        rules = sort_rules(rules, measure_profile((self.rows.X, self.rows.y), rules.firing_share))
-        return replace(self, step=step, model=_replace_rules(self.model, rules))
+        ranked = _rank(self.curve, max_loss, given)
+        step = next((point for point in ranked if self._is_as_true(point)), ranked[0]).step
+        parts = (add_profile(part, self.rows, self.rows) for part in self.curve[step].model.parts)
+        return replace(self, step=step, model=_replace_rules(self.model, RuleModel(tuple(parts))))
+
+    def _is_as_true(self, point: Point) -> bool:
+        """Return whether the rules of a point hold and govern as often as those of the fitted model."""
+        sample = self.rows.take(spread_rows(len(self.rows.X), _TRUTH_ROWS))
+        measured, fitted = (check_rules(p.model, sample.X, sample.y).summary for p in (point, self.curve[0]))
+        return all(not measured[name] < min(fitted[name], _TRUE_ENOUGH) for name in ("holds", "governs"))
 
     def find_pareto(self) -> list[int]:
         """Return the Pareto-optimal steps: no other point has fewer words and a smaller validation error."""
@@ -202,8 +226,9 @@ class Simplification:
     def to_frame(self) -> Any:
         """Return the curve as a data frame, with "is_pareto" for points that no other beats in both words and error."""
         pandas = need_extra("pandas", "report")
-        records = [asdict(replace(point, rule_base=None)) for point in self.curve]  # type: ignore[arg-type]
-        table = pandas.DataFrame(records).drop(columns="rule_base")
+        names = [field.name for field in fields(Point) if field.name != "model"]
+        names.insert(names.index("val_loss"), "n_words")
+        table = pandas.DataFrame([[getattr(point, name) for name in names] for point in self.curve], columns=names)
         table["is_pareto"] = table["step"].isin(self.find_pareto())
         return table
 
@@ -229,9 +254,11 @@ class Simplification:
         error = f"{format_number(first.val_loss)} -> {format_number(here.val_loss)}"
         lines = [
             f"{_describe(first)} -> {_describe(here)} at {100 * self.loss:+.1f} % RMSE",
-            f"Words (conditions, terms, sets): {words}; validation RMSE: {error}",
+            f"Words (rules, conditions, terms): {words}; validation RMSE: {error}",
             "Other choices: .at(max_loss=0.05), .at(max_rules=3); curve: .to_frame(), .plot()",
         ]
+        if not self.step:
+            lines.insert(1, "No smaller model is within the limits.")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -241,38 +268,33 @@ class Simplification:
 # -- limits ------------------------------------------------------------------------------------------------------------
 
 
-def _check_limits(max_loss: Any, max_rules: Any, max_conditions: Any) -> None:
+def _check_limits(max_loss: Any, sizes: dict[str, Any]) -> None:
     if max_loss is not None and not (isinstance(max_loss, Real) and float(max_loss) >= 0):
         raise ValueError(f"max_loss must be a number of at least 0, such as 0.05 for 5 %, got {max_loss!r}.")
-    for name, value, least in (("max_rules", max_rules, 1), ("max_conditions", max_conditions, 0)):
+    for name, value in sizes.items():
+        least = 1 if name == "max_rules" else 0
         if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < least):
             raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
 
 
-def _choose(
-    curve: tuple[Point, ...], max_loss: float | None, max_rules: int | None, max_conditions: int | None
-) -> Point:
-    small = [
-        point
-        for point in curve
-        if (max_rules is None or point.n_rules <= max_rules)
-        and (max_conditions is None or point.n_conditions <= max_conditions)
-    ]
+def _rank(curve: tuple[Point, ...], max_loss: float | None, sizes: dict[str, int]) -> list[Point]:
+    """Return the points within the limits, best first."""
+    small = [point for point in curve if all(_measure(point, name) <= value for name, value in sizes.items())]
     if max_loss is None:
-        return min(small, key=lambda point: (point.val_loss, point.n_words))
+        return sorted(small, key=lambda point: (point.val_loss, point.n_words))
     good = [point for point in small if point.loss <= max_loss]
     if not good:
         least = min(point.loss for point in small)
-        limits = [f"{name}={value}" for name, value in _given(max_rules=max_rules, max_conditions=max_conditions)]
+        limits = " and ".join(f"{name}={value}" for name, value in sizes.items())
         raise ValueError(
-            f"max_loss={max_loss} is out of reach with {' and '.join(limits)}: the smallest loss there is {least:.4g}. "
+            f"max_loss={max_loss} is out of reach with {limits}: the smallest loss there is {least:.4g}. "
             "Raise one of the limits, or leave max_loss out."
         )
-    return min(good, key=lambda point: (point.n_words, point.val_loss))
+    return sorted(good, key=lambda point: (point.n_words, point.val_loss))
 
 
-def _given(**limits: Any) -> list[tuple[str, Any]]:
-    return [(name, value) for name, value in limits.items() if value is not None]
+def _measure(point: Point, limit: str) -> int:
+    return point.n_rules if limit == "max_rules" else int(getattr(point, limit))
 
 
 # -- rows and models ---------------------------------------------------------------------------------------------------
@@ -286,7 +308,7 @@ def _read_rows(model: Any, X: Table, y: Table, suffix: str) -> Rows:
 
 
 def _transform(model: Any, X: Table) -> FloatArray:
-    if isinstance(model, RuleBase):
+    if isinstance(model, RuleBase | RuleModel):
         return model.check_rows(X)
     *first, last = list_steps(model)
     for step in first:
@@ -307,24 +329,23 @@ def _split(rows: Rows, model: Any, X_val: Table, y_val: Table, rng: np.random.Ge
     return rows.take(np.sort(order[n_validation:])), rows.take(np.sort(order[:n_validation]))
 
 
-def _find_rules(model: Any) -> RuleBase:
+def _find_rules(model: Any) -> RuleModel:
     """Return the rules of a model in the units of its final step."""
-    return model if isinstance(model, RuleBase) else open_model(model).regressor.rule_base_
+    return RuleModel(model.parts) if isinstance(model, RuleBase | RuleModel) else open_model(model).regressor.model_
 
 
-def _replace_rules(model: Any, rules: RuleBase) -> Any:
+def _replace_rules(model: Any, rules: RuleModel) -> Any:
     """Return a copy of a model with other rules."""
-    if isinstance(model, RuleBase):
-        return rules
+    if isinstance(model, RuleBase | RuleModel):
+        return rules.first if isinstance(model, RuleBase) and len(rules.parts) == 1 else rules
     copied = deepcopy(model)
-    open_model(copied).regressor.model_ = RuleModel((rules,))
+    open_model(copied).regressor.model_ = rules
     return copied
 
 
-def _name_inputs(rules: RuleBase) -> list[str]:
-    """Return names of the inputs of the conditions, projections first."""
-    n_projected = rules.n_projected
-    return [*(f"p{j}" for j in range(n_projected)), *name_features(rules)]
+def _check_link(model: RuleModel) -> None:
+    if model.link != "identity":
+        raise ValueError(f"simplify takes models of numbers, got one whose outputs have the link {model.link!r}.")
 
 
 def _describe(point: Point) -> str:

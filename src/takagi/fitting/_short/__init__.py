@@ -3,9 +3,12 @@
 A model is a sum of parts. It grows from one formula by splits, of a rule or into a new part; each split is tried with
 all parameters trained together by Levenberg-Marquardt steps, on a loss that also prices rules which disagree about
 the rows that they govern together. Then terms are pruned to the limit, exchanged for better ones, and the conditions
-get the intervals that their words mean.
+get the intervals that their words mean. Any model of moderate size can be reduced to fewer rules in the same way.
 """
 
 from takagi.fitting._short._fit import fit_short
+from takagi.fitting._short._noise import measure_noise
+from takagi.fitting._short._reduction import can_be_reduced, reduce_model
+from takagi.fitting._short._workshop import Limits
 
-__all__ = ["fit_short"]
+__all__ = ["Limits", "can_be_reduced", "fit_short", "measure_noise", "reduce_model"]

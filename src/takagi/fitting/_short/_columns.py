@@ -46,11 +46,16 @@ def offer_bends(rows: Rows) -> FormulaColumns:
         for knot in np.unique(find_knots(column)):
             if values[0] < knot < values[-1]:
                 bends += [Bend(j, "above", knot), Bend(j, "up to", knot)]
+    return scale_bends(tuple(bends), rows)
+
+
+def scale_bends(bends: tuple[Bend, ...], rows: Rows) -> FormulaColumns:
+    """Return features and bends as columns of formulas."""
     if not bends:
         return FormulaColumns((), np.empty(0), np.empty(0))
     bent = np.array([bend.evaluate(rows.X[:, bend.feature]) for bend in bends]).T
     mean, scale = measure_columns(bent, rows.weight)
-    return FormulaColumns(tuple(bends), mean, scale / BEND_SCALE)
+    return FormulaColumns(bends, mean, scale / BEND_SCALE)
 
 
 def find_knots(column: FloatArray) -> list[float]:

@@ -22,7 +22,7 @@ _EXCHANGES = 2
 _WORTH = 3e-3  # the part of the loss that an exchange must gain
 
 
-class Split(NamedTuple):
+class RuleSplit(NamedTuple):
     """A cut of a feature: of a rule, or, if the rule is -1, into a new part."""
 
     gain: float
@@ -96,7 +96,7 @@ def exchange_rules(draft: SumDraft, task: Task, base: IntArray, max_conditions: 
     return draft
 
 
-def split_rule(draft: SumDraft, split: Split, base: IntArray) -> SumDraft:
+def split_rule(draft: SumDraft, split: RuleSplit, base: IntArray) -> SumDraft:
     """Return two rules in place of one: below and above the cut, equally wide, so that they share rows by a sigmoid."""
     if split.rule < 0:
         new = start_rules(draft, base, 2)
@@ -118,7 +118,9 @@ def split_rule(draft: SumDraft, split: Split, base: IntArray) -> SumDraft:
 # -- scores ------------------------------------------------------------------------------------------------------------
 
 
-def score_splits(draft: SumDraft, task: Task, base: IntArray, max_conditions: int, *, opens_part: bool) -> list[Split]:
+def score_splits(
+    draft: SumDraft, task: Task, base: IntArray, max_conditions: int, *, opens_part: bool
+) -> list[RuleSplit]:
     """Return the few splits of rules, and into a new part, that two new formulas of the residuals gain most by."""
     share = draft.shares(task.Z)
     said = (share * draft.outputs(task.columns)).sum(axis=2)
@@ -137,7 +139,7 @@ def score_splits(draft: SumDraft, task: Task, base: IntArray, max_conditions: in
     return chosen
 
 
-def _propose(task: Task, governs: FloatArray, features: IntArray, rule: int) -> list[Split]:
+def _propose(task: Task, governs: FloatArray, features: IntArray, rule: int) -> list[RuleSplit]:
     """Return cuts of features at some quantiles of the rows that a rule governs."""
     weight = governs * task.weight
     weight = weight / weight.sum()
@@ -154,13 +156,13 @@ def _propose(task: Task, governs: FloatArray, features: IntArray, rule: int) -> 
         distinct = np.unique(np.round(cuts, 3))
         if len(distinct) < 3:
             distinct = np.array([(low + high) / 2])
-        splits += [Split(0.0, rule, int(j), float(cut), _SCALE * spread) for cut in distinct]
+        splits += [RuleSplit(0.0, rule, int(j), float(cut), _SCALE * spread) for cut in distinct]
     return splits
 
 
 def _score(
-    task: Task, residual: FloatArray, inputs: FloatArray, governs: FloatArray, splits: list[Split]
-) -> list[Split]:
+    task: Task, residual: FloatArray, inputs: FloatArray, governs: FloatArray, splits: list[RuleSplit]
+) -> list[RuleSplit]:
     """Return splits with what ridge regression of the residuals on both sides gains."""
     if not splits:
         return []
@@ -190,9 +192,9 @@ def _score(
     return [split._replace(gain=float(value)) for split, value in zip(splits, gain, strict=True)]
 
 
-def _take_diverse(splits: list[Split], n_splits: int) -> list[Split]:
+def _take_diverse(splits: list[RuleSplit], n_splits: int) -> list[RuleSplit]:
     """Return the first splits, at most one for each rule and feature."""
-    first: dict[tuple[int, int], Split] = {}
+    first: dict[tuple[int, int], RuleSplit] = {}
     for split in splits:
         first.setdefault((split.rule, split.feature), split)
     return list(first.values())[:n_splits]

@@ -29,7 +29,7 @@ def prune_terms(draft: SumDraft, task: Task, max_terms: int) -> SumDraft:
         excess = draft.uses.sum(axis=1) - max_terms
         if (excess <= 0).all():
             return draft
-        cost = _price_terms(draft, task)
+        cost = price_terms(draft, task)
         uses = draft.uses.copy()
         for k in np.flatnonzero(excess > 0):
             cheapest = np.argsort(np.where(uses[k], cost[k], np.inf))
@@ -43,7 +43,7 @@ def _polish_priced(draft: SumDraft, task: Task) -> tuple[SumDraft, float]:
     return draft, loss + task.price_bends(draft)
 
 
-def _price_terms(draft: SumDraft, task: Task) -> FloatArray:
+def price_terms(draft: SumDraft, task: Task) -> FloatArray:
     """Return what it costs to leave out each term, (n_rules, n_columns)."""
     curvature, _ = normal_equations(draft, task)
     inverse = np.diag(np.linalg.inv(curvature + np.diag(1e-6 * np.diag(curvature) + 1e-9)))

@@ -22,7 +22,7 @@ from takagi.inspection._plot._sets import (
     rank_sets,
     sort_parts,
 )
-from takagi.inspection._plot._style import DATA, OTHER, as_plain, color_rule, measure_spread, write_numbers
+from takagi.inspection._plot._style import DATA, OTHER, as_plain, color_rule, measure_extent, write_numbers
 from takagi.rulebase import RuleBase
 
 _CELL = (0.08, 0.92)  # the used part of a cell's width
@@ -191,7 +191,7 @@ class RuleGridDisplay(Display):
         start = len(self.sets) + 0.22 * _OUTPUT_WIDTH
         place = lambda y: start + scale * (y - low)  # noqa: E731
         mean = place(self.mean_output)
-        texts = write_numbers(np.r_[self.mean_output, shown], measure_spread(known))
+        texts = write_numbers(np.r_[self.mean_output, shown], measure_extent(known))
         ax.text(mean, _BASE - 0.05, f"mean {texts[0]}", ha="center", va="bottom", fontsize="x-small")
         ax.plot([mean, mean], [_BASE, len(self.rules) + 1], color=OTHER, lw=0.8)
         for line, (r, value, text) in enumerate(zip(self.rules, ends, texts[1:], strict=True), start=1):

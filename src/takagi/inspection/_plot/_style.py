@@ -54,12 +54,12 @@ def write_numbers(values: Sequence[float] | FloatArray, spread: float | None = N
     (['1235', '1301', '1500'], ['0.33333', '0.33333', ''])
     """
     if spread is None:
-        spread = measure_spread(values)
+        spread = measure_extent(values)
     step = step_below(spread) / 100 if spread > 0 else 1.0
     return [format_to_step(value, step) if np.isfinite(value) else "" for value in values]
 
 
-def measure_spread(values: Sequence[float] | FloatArray) -> float:
+def measure_extent(values: Sequence[float] | FloatArray) -> float:
     """Return how far numbers are apart, at least a hundredth of the largest."""
     finite = np.asarray(values, dtype=float)[np.isfinite(values)]
     return float(max(np.ptp(finite), 1e-2 * np.abs(finite).max())) if len(finite) else 0.0

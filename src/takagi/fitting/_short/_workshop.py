@@ -1,0 +1,186 @@
+"""The workshop of short rules: from rows in the units of the data to a task in standard units, and back to a model."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from takagi._typing import BoolArray, FloatArray, IntArray
+from takagi.bend import Bend
+from takagi.fitting._rows import Rows, Units, measure_units
+from takagi.fitting._short._columns import FormulaColumns, choose_base, offer_bends, scale_bends, screen_features
+from takagi.fitting._short._draft import SumDraft, Task
+from takagi.fitting._short._intervals import fit_intervals
+from takagi.fitting._short._polish import polish, solve_weights
+from takagi.fitting._short._pruning import drop_conditions
+from takagi.profile import spread_rows
+from takagi.rulebase import RuleBase
+from takagi.rulemodel import RuleModel, place_weights
+
+_COARSE_ROWS, _MOST_ROWS = 1_200, 4_000  # that find the structure, and that train it to the end
+_RIDGE, _SMOOTHNESS = 8.0, 10.0  # times the noise over the number of rows
+_BEND_PRICE = 1.0  # the same, of a bend when terms are chosen
+_EDGE = 0.05  # of the rows, beyond which there is no center
+_LEAST_GOVERNED = 0.005  # of the rows, that a rule governs
+_STEPS = 20  # after something was left out
+
+
+class Limits(NamedTuple):
+    """How much there may be to read, and the price on rules that disagree."""
+
+    n_rules: int
+    max_conditions: int
+    max_terms: int
+    agreement: float
+
+
+class Workshop(NamedTuple):
+    """Rows, columns and tasks of a fit."""
+
+    rows: Rows  # with the features that are looked at, in the units of the data
+    units: Units  # of all features
+    features: IntArray  # which ones are looked at
+    columns: FormulaColumns
+    base: IntArray  # columns of the first formula
+    task: Task  # of all of these rows
+    coarse: Task  # of some of them
+
+
+def open_workshop(rows: Rows, noise: float, agreement: float, bends: tuple[Bend, ...] | None = None) -> Workshop:
+    """Return the workshop of rows with so much noise.
+
+    By default the features that tell most are looked at, and bends of them are offered; if bends are given, all
+    features and these bends.
+    """
+    n_rows = len(rows.X)
+    rows = rows.take(spread_rows(n_rows, _MOST_ROWS))
+    units = measure_units(rows, scales_inputs=True, scales_target=True)
+    standard = units.standardize(rows)
+    features = screen_features(rows, standard.X, standard.y) if bends is None else np.arange(rows.X.shape[1])
+    rows, Z = rows._replace(X=rows.X[:, features]), standard.X[:, features]
+    columns = offer_bends(rows) if bends is None else scale_bends(bends, rows)
+    low, high = np.quantile(Z, [_EDGE, 1 - _EDGE], axis=0)
+    is_flat = high <= low  # most rows have one value
+    task = Task(
+        Z=Z,
+        columns=columns.evaluate(rows.X, Z),
+        target=standard.y,
+        weight=rows.weight / rows.weight.sum(),
+        agreement=agreement,
+        ridge=_RIDGE * noise / n_rows + 1e-6,
+        smoothness=_SMOOTHNESS * noise / n_rows + 1e-6,
+        bend_price=_BEND_PRICE * noise / n_rows,
+        low=np.where(is_flat, Z.min(axis=0), low),
+        high=np.where(is_flat, Z.max(axis=0), high),
+    )
+    base = choose_base(task.columns, task.target, task.weight, len(features), task.ridge)
+    return Workshop(rows, units, features, columns, base, task, task.sample(_COARSE_ROWS))
+
+
+def make_true(draft: SumDraft, workshop: Workshop) -> tuple[SumDraft, FloatArray]:
+    """Leave out rules that govern nothing and conditions that exclude nothing, and say what the others mean."""
+    task, X = workshop.task, workshop.rows.X
+    while True:
+        governs = find_governed(draft.shares(task.Z), draft.part)
+        counts = task.weight @ governs
+        idle = (counts < _LEAST_GOVERNED) & (draft.together.sum(axis=1) > 1)
+        if idle.any():
+            draft = draft.without(int(np.where(idle, counts, np.inf).argmin()))
+        else:
+            intervals = fit_intervals(X, governs, draft.asks, task.weight)
+            is_open = draft.asks & np.isinf(intervals).all(axis=2)
+            if not is_open.any():
+                return draft, intervals
+            draft = drop_conditions(draft, is_open, task)
+        draft, _ = polish(solve_weights(draft, task), task, _STEPS)
+
+
+def find_governed(share: FloatArray, part: IntArray) -> BoolArray:
+    """Return which rule has the largest share of its part for each row, of equal ones the first."""
+    governs = np.zeros(share.shape, dtype=bool)
+    for k in np.unique(part):
+        own = np.flatnonzero(part == k)
+        governs[np.arange(len(share)), own[share[:, own].argmax(axis=1)]] = True
+    return governs
+
+
+def read_model(model: RuleModel, workshop: Workshop) -> SumDraft:
+    """Return a model without projections, whose bends are those of the workshop, as a draft."""
+    units = workshop.units
+    mean = np.r_[units.x_mean, workshop.columns.mean]
+    scale = np.r_[units.x_scale, workshop.columns.scale]
+    drafts = []
+    for k, part in enumerate(model.parts):
+        weights = place_weights(part, workshop.columns.bends)
+        weights[:, :, 0] += weights[:, :, 1:] @ mean - (units.y_mean if k == 0 else 0.0)
+        weights[:, :, 1:] *= scale
+        drafts.append(
+            SumDraft(
+                centers=(part.centers - units.x_mean) / units.x_scale,
+                widths=part.widths / units.x_scale,
+                weights=weights / units.y_scale[:, None],
+                uses=(weights[:, :, 1:] != 0).any(axis=1),
+                part=np.full(part.n_rules, k),
+            )
+        )
+    first, *others = drafts
+    for other in others:
+        first = first.add(other)
+    return first
+
+
+def write_model(draft: SumDraft, intervals: FloatArray, workshop: Workshop) -> RuleModel:
+    """Return a draft as a model in the units of the data: main rules, and adjustments that are zero on average."""
+    task, units = workshop.task, workshop.units
+    said = draft.shares(task.Z) * draft.outputs(task.columns)
+    numbers = np.unique(draft.part)
+    means = np.array([task.weight @ said[:, :, draft.part == k].sum(axis=2).T for k in numbers])
+    means[0] = -means[1:].sum(axis=0)
+    parts = []
+    for k, mean in zip(numbers, means, strict=True):
+        own = np.flatnonzero(draft.part == k)
+        constant = units.y_mean if k == numbers[0] else np.zeros_like(units.y_mean)
+        part = _write_part(draft.take(own), workshop, units._replace(y_mean=constant - mean * units.y_scale))
+        parts.append(_spread(part, intervals[own], workshop.features, len(units.x_mean)))
+    return RuleModel(tuple(parts))
+
+
+def _write_part(draft: SumDraft, workshop: Workshop, units: Units) -> RuleBase:
+    """Return the rules of one part, about the features that were looked at; rounding takes no center out of range."""
+    mean, scale = units.x_mean[workshop.features], units.x_scale[workshop.features]
+    n_features, columns, X = len(mean), workshop.columns, workshop.rows.X
+    bent = np.flatnonzero(draft.uses[:, n_features:].any(axis=0))
+    slopes = draft.weights[:, :, 1 : 1 + n_features] / scale
+    bends = draft.weights[:, :, 1 + n_features + bent] / columns.scale[bent]
+    bias = draft.weights[:, :, 0] - slopes @ mean - bends @ columns.mean[bent]
+    consequents = np.concatenate([bias[:, :, None], slopes, bends], axis=2) * units.y_scale[:, None]
+    consequents[:, :, 0] += units.y_mean
+    return RuleBase(
+        centers=np.clip(np.where(draft.asks, draft.centers * scale + mean, mean), X.min(axis=0), X.max(axis=0)),
+        widths=draft.widths * scale,
+        consequents=consequents,
+        bends=tuple(columns.bends[k] for k in bent),
+    )
+
+
+def _spread(part: RuleBase, intervals: FloatArray, features: IntArray, n_features: int) -> RuleBase:
+    """Return rules about all features, given rules about some of them, with what their words mean."""
+    centers, widths = np.zeros((part.n_rules, n_features)), np.full((part.n_rules, n_features), np.inf)
+    centers[:, features], widths[:, features] = part.centers, part.widths
+    consequents = np.zeros((part.n_rules, part.n_outputs, 1 + n_features + len(part.bends)))
+    consequents[:, :, 0] = part.consequents[:, :, 0]
+    consequents[:, :, 1 + features] = part.consequents[:, :, 1 : 1 + len(features)]
+    consequents[:, :, 1 + n_features :] = part.consequents[:, :, 1 + len(features) :]
+    meant = np.empty((part.n_rules, n_features, 2))
+    meant[...] = -np.inf, np.inf
+    meant[:, features] = intervals
+    bends = tuple(replace(bend, feature=int(features[bend.feature])) for bend in part.bends)
+    return RuleBase(centers, widths, consequents, bends=bends, intervals=meant)
+
+
+def say_mean(rows: Rows) -> RuleModel:
+    """Return the mean of the target as one rule."""
+    n_features = rows.X.shape[1]
+    consequents = np.zeros((1, rows.y.shape[1], 1 + n_features))
+    consequents[0, :, 0] = np.average(rows.y, axis=0, weights=rows.weight)
+    return RuleModel((RuleBase(np.zeros((1, n_features)), np.full((1, n_features), np.inf), consequents),))

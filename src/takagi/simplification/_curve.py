@@ -1,0 +1,147 @@
+"""The curve: ever smaller models, and what each costs on rows that did not train it."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from takagi._messages import warn_user
+from takagi._typing import FloatArray
+from takagi.estimators import TSKRegressor
+from takagi.fitting import (
+    Limits,
+    Rows,
+    can_be_reduced,
+    measure_columns,
+    measure_noise,
+    measure_units,
+    reduce_model,
+)
+from takagi.inspection import measure_size
+from takagi.rulemodel import RuleModel
+
+_MOST_ROWS = 5_000  # that measure an error
+_PUPIL_RULES, _PUPIL_CONDITIONS, _PUPIL_TERMS = 7, 3, 4  # of short rules that learn from a large model
+_NO_ERROR = 1e-9  # in spreads of the target
+
+
+@dataclass(frozen=True)
+class Point:
+    """A model on the way from large to small, and its cost."""
+
+    step: int  # number of steps; 0 is the fitted model
+    action: str  # what the step did
+    n_rules: int
+    n_conditions: int
+    n_terms: int  # of the formulas, without constants
+    max_conditions: int  # in a rule
+    max_terms: int  # in a rule
+    val_loss: float  # RMSE on validation rows: of one target in its units, of several in units of their spreads
+    loss: float  # relative growth of the validation error over that of the fitted model
+    train_loss: float  # the same on training rows
+    model: RuleModel
+
+    @property
+    def n_words(self) -> int:
+        """Rules, conditions and terms together."""
+        return self.n_rules + self.n_conditions + self.n_terms
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """What costs are measured with: the fitted model and rows."""
+
+    fitted: RuleModel
+    training: Rows
+    validation: Rows
+
+    @cached_property
+    def scale(self) -> FloatArray:
+        """The spreads of the targets."""
+        return measure_columns(self.training.y, self.training.weight)[1]
+
+    @property
+    def unit(self) -> float:
+        """What errors in spreads are multiplied by: the spread of one target, 1 of several."""
+        return float(self.scale[0]) if len(self.scale) == 1 else 1.0
+
+    @cached_property
+    def first(self) -> float:
+        """The validation error of the fitted model."""
+        return self.score(self.fitted, self.validation)
+
+    def score(self, model: RuleModel, rows: Rows) -> float:
+        """Return the RMSE, of one target in its units, of several in units of their spreads."""
+        error = (model.predict_raw(rows.X) - rows.y) / self.scale
+        return float(np.sqrt((error**2).mean())) * self.unit
+
+    def measure(self, step: int, action: str, model: RuleModel) -> Point:
+        """Return a point of the curve."""
+        error, no_error = self.score(model, self.validation), _NO_ERROR * self.unit
+        return Point(
+            step,
+            action,
+            *measure_size(model),
+            val_loss=error,
+            loss=max(error, no_error) / max(self.first, no_error) - 1,
+            train_loss=self.score(model, self.training),
+            model=model,
+        )
+
+
+def trace_curve(
+    model: RuleModel,
+    training: Rows,
+    validation: Rows,
+    limits: Limits,
+    rng: np.random.Generator,
+    tell: Callable[[Point], None],
+) -> list[Point]:
+    """Make a model smaller step by step, down to a single number, and return all models on the way.
+
+    Ctrl-C ends it, and what there is by then is returned.
+    """
+    gauge = Gauge(model, _draw(training, rng), _draw(validation, rng))
+    points = [gauge.measure(0, "as fitted", model)]
+    tell(points[0])
+    try:
+        for action, smaller in _take_steps(model, training, limits, rng):
+            smaller = smaller.rename(model.feature_names, model.output_names)
+            points.append(gauge.measure(len(points), action, smaller))
+            tell(points[-1])
+    except KeyboardInterrupt:
+        warn_user("Simplification was interrupted; the curve ends here.")
+    return points
+
+
+def _take_steps(
+    model: RuleModel, training: Rows, limits: Limits, rng: np.random.Generator
+) -> Iterator[tuple[str, RuleModel]]:
+    """Yield actions and smaller models; one that is too large, or has projections, teaches short rules first."""
+    if not can_be_reduced(model):
+        model = _teach(model, training, limits, int(rng.integers(2**31)))
+    standard = measure_units(training, scales_inputs=True, scales_target=True).standardize(training)
+    yield from reduce_model(model, training, measure_noise(standard, rng).part, limits)
+
+
+def _teach(model: RuleModel, training: Rows, limits: Limits, seed: int) -> RuleModel:
+    """Return short rules, trained with the means of the targets and of what a larger model says."""
+    lesson = (training.y + model.predict_raw(training.X)) / 2
+    pupil = TSKRegressor(
+        n_rules=_PUPIL_RULES,
+        recipe="short",
+        max_conditions=max(1, min(_PUPIL_CONDITIONS, limits.max_conditions)),
+        max_terms=max(1, min(_PUPIL_TERMS, limits.max_terms)),
+        random_state=seed,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pupil.fit(training.X, lesson if lesson.shape[1] > 1 else lesson[:, 0], sample_weight=training.weight)
+    return pupil.model_
+
+
+def _draw(rows: Rows, rng: np.random.Generator) -> Rows:
+    n_rows = len(rows.X)
+    return rows if n_rows <= _MOST_ROWS else rows.take(np.sort(rng.choice(n_rows, _MOST_ROWS, replace=False)))
