@@ -97,7 +97,7 @@ def _fit_ridge(X: FloatArray, y: FloatArray, seed: int) -> Fitted:
     return Fitted(limits)
 
 
-def _fit_catboost(X: FloatArray, y: FloatArray, seed: int, conformal: bool) -> Fitted:
+def _fit_catboost(X: FloatArray, y: FloatArray, seed: int, conformal: bool = False, stops: bool = True) -> Fitted:
     from catboost import CatBoostRegressor
 
     train, rest = _split(len(y), seed)
@@ -109,6 +109,8 @@ def _fit_catboost(X: FloatArray, y: FloatArray, seed: int, conformal: bool) -> F
         verbose=False,
         allow_writing_files=False,
     )
+    if not stops:
+        return Fitted(model.fit(X, y).predict)
     model.fit(X[train], y[train], eval_set=(X[rest], y[rest]), early_stopping_rounds=_PATIENCE)
     return Fitted(_conformalize(model.predict, X[rest], y[rest]) if conformal else model.predict)
 
@@ -146,7 +148,9 @@ def list_methods() -> dict[str, Method]:
     moved = "; limits are moved until they hold 90 % of these (CQR)"
     return {
         "takagi": Method(_fit_regressor, "`TSKRegressor()`, errors of pilot fits"),
-        "takagi 5 folds": Method(partial(_fit_regressor, folds=5), "the same, then `calibrate(X, y, cv=5)`"),
+        "takagi 5 folds": Method(
+            partial(_fit_regressor, folds=5), "the same, then `calibrate(X, y, cv=5)`, whose seconds alone are shown"
+        ),
         "takagi DropRule": Method(
             partial(_fit_regressor, recipe="droprule", n_rules=16), 'recipe="droprule", 16 rules, rows held out'
         ),
@@ -155,7 +159,10 @@ def list_methods() -> dict[str, Method]:
         ),
         "takagi committee": Method(_fit_committee, "`TSKCommittee()`, errors out of fold"),
         RIDGE: Method(_fit_ridge, "ridge regression on 85 % of the rows, errors on the rest", "sklearn"),
-        "CatBoost quantiles": Method(partial(_fit_catboost, conformal=False), boosted, "catboost"),
+        "CatBoost quantiles": Method(_fit_catboost, boosted, "catboost"),
+        "CatBoost all trees": Method(
+            partial(_fit_catboost, stops=False), f"two quantiles, {_MOST_TREES:,} trees, all rows", "catboost"
+        ),
         "CatBoost CQR": Method(partial(_fit_catboost, conformal=True), boosted + moved, "catboost"),
         "LightGBM quantiles": Method(partial(_fit_lightgbm, conformal=False), boosted, "lightgbm"),
         "LightGBM CQR": Method(partial(_fit_lightgbm, conformal=True), boosted + moved, "lightgbm"),
