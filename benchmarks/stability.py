@@ -14,12 +14,12 @@ import numpy as np
 
 from takagi import TSKRegressor
 from takagi.datasets import list_datasets, load_dataset
-from takagi.workflow._stability import find_governed, match_rules
+from takagi.workflow._stability import mark_governed, match_rules
 
 
 def compare(first, second, X):
     """Return the part of the rules of one model that the other has, too."""
-    place = match_rules(find_governed(first.model_, X), find_governed(second.model_, X))
+    place = match_rules(mark_governed(first.model_, X), mark_governed(second.model_, X))
     return float(np.mean(place >= 0))
 
 

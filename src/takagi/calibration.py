@@ -28,7 +28,7 @@ from takagi._typing import ArrayLike, FloatArray, IntArray
 
 SOURCES = ("held out", "pilots", "folds", "given")
 MAX_SCORES = 1_000  # kept
-MAX_ROWS = 5_000  # that scales are learned from
+MOST_ROWS = 5_000  # that scales are learned from
 _FOLDS = 4
 _FEWEST_ROWS = 20  # with fewer, all rules have one scale
 _SHRINKAGE = (10.0, 0.5)  # penalties on the logarithms of scales; the first candidate is one scale for all
@@ -163,7 +163,7 @@ def measure_calibration(
     Calibration
     """
     given = np.ones(len(errors)) if weight is None else np.asarray(weight, dtype=float)
-    order = np.random.default_rng(0).permutation(len(errors))[:MAX_ROWS]  # folds must not follow the order of rows
+    order = np.random.default_rng(0).permutation(len(errors))[:MOST_ROWS]  # folds must not follow the order of rows
     share, errors, given = share[order], np.abs(errors[order]), given[order] / given[order].mean()
     share = share / share.sum(axis=1, keepdims=True)
     columns = [_measure_output(share, sizes, given) for sizes in errors.T]

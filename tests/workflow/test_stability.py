@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from takagi import TableEncoder, TSKCommittee, TSKRegressor
 from takagi.workflow import rule_stability
-from takagi.workflow._stability import find_governed, match_rules
+from takagi.workflow._stability import mark_governed, match_rules
 
 RNG = np.random.default_rng(0)
 SIDE = np.repeat([-1.0, 1.0], 75)
@@ -65,7 +65,7 @@ def test_a_rule_is_matched_with_one_rule_at_most():
 
 def test_every_row_is_governed_by_one_rule_of_each_part():
     model = TSKRegressor(3, **QUICK).fit(X, Y).model_
-    np.testing.assert_array_equal(find_governed(model, X).sum(axis=0), np.ones(150))
+    np.testing.assert_array_equal(mark_governed(model, X).sum(axis=0), np.ones(150))
 
 
 def test_the_model_stays_as_it_is():

@@ -154,7 +154,7 @@ def fit(
         task = f"Training {settings.words} on all {len(data.y):,} rows"
         model = run_watched(workflow.train_model, data.X, data.y, settings, task=task)
         if intervals and not committee:
-            run_watched(workflow.calibrate_model, model, data.X, data.y)
+            run_watched(workflow.calibrate_by_folds, model, data.X, data.y)
     _print_rules(model, output)
     save(model, output)
     _say_next(output, getattr(source, "first", table[0]), has_report=not committee)

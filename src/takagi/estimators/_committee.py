@@ -17,7 +17,7 @@ from takagi._messages import warn_user
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import TrainingData, is_dask, validate_rows, validate_training
 from takagi._wording import name_outputs
-from takagi.calibration import MAX_ROWS, Calibration, measure_calibration, split_scales
+from takagi.calibration import MOST_ROWS, Calibration, measure_calibration, split_scales
 from takagi.estimators._base import check_trains, count_threads, make_rng, with_one_blas_thread
 from takagi.estimators._intervals import PredictsIntervals, read_rows
 from takagi.estimators._memory import Memory, choose_rows, learn_memory
@@ -247,7 +247,7 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, MetaEsti
         return self
 
     def _measure_calibration(self, rows: Rows, prediction: FloatArray, source: str) -> Calibration:
-        sample = spread_rows(len(rows.X), MAX_ROWS)
+        sample = spread_rows(len(rows.X), MOST_ROWS)
         share = np.hstack([member.model_.firing_share(rows.X[sample]) for member in self.estimators_])
         return measure_calibration(share, (rows.y - prediction)[sample], rows.weight[sample], source)
 

@@ -27,7 +27,7 @@ from takagi.fitting import (
     fit_ridge_instead,
     fit_rules,
     make_plan,
-    measure_errors,
+    measure_honest,
     merge_equal_rows,
 )
 from takagi.rulemodel import RuleModel
@@ -316,7 +316,7 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
         """
         model = self.find_rules()
         rows = read_rows(copy(self), (X, y, sample_weight), model.n_outputs)
-        honest = measure_errors(model, rows, "given") if cv is None else self._cross_validate(rows, cv)
+        honest = measure_honest(model, rows, "given") if cv is None else self._cross_validate(rows, cv)
         self.model_ = calibrate_model(model, honest)
         return self
 

@@ -5,7 +5,7 @@ noise, training, teachers. Estimators, streams and committees are front ends of 
 """
 
 from takagi.fitting._fit import Fitted, add_profile, finish_fit, fit_ridge_instead, fit_rules
-from takagi.fitting._honest import Honest, calibrate_model, cross_validate, measure_errors
+from takagi.fitting._honest import Honest, calibrate_model, cross_validate, measure_honest
 from takagi.fitting._pilots import run_pilots
 from takagi.fitting._plan import AGREEMENT, RECIPES, Penalties, Plan, make_plan
 from takagi.fitting._rows import (
@@ -51,7 +51,7 @@ __all__ = [
     "is_constant",
     "make_plan",
     "measure_columns",
-    "measure_errors",
+    "measure_honest",
     "measure_noise",
     "measure_rms",
     "measure_spread",

@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from takagi._messages import warn_user
 from takagi._typing import FloatArray
-from takagi.fitting._honest import Honest, calibrate_model, measure_errors
+from takagi.fitting._honest import Honest, calibrate_model, measure_honest
 from takagi.fitting._pilots import fit_ridge, run_pilots
 from takagi.fitting._plan import Plan
 from takagi.fitting._rows import HEAVY, Rows, split_rows, stack_rows
@@ -89,7 +89,7 @@ def fit_rules(
         trained, stopped = _be_taught(trained, rows, plan, rng, watch)
     fitted = finish_fit(trained, rows, given, plan, watch, stopped)
     if held_out is not None and len(given.X) > 1:
-        honest = measure_errors(fitted.model, held_out, "held out", most)
+        honest = measure_honest(fitted.model, held_out, "held out", most)
     return _calibrate(fitted, honest if plan.config.loss == "squared" else None)
 
 

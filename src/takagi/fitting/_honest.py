@@ -23,7 +23,7 @@ class Honest(NamedTuple):
     source: str  # see `Calibration`
 
 
-def measure_errors(rules: RuleBase | RuleModel, rows: Rows, source: str, most: float = np.inf) -> Honest:
+def measure_honest(rules: RuleBase | RuleModel, rows: Rows, source: str, most: float = np.inf) -> Honest:
     """Return the errors of rules on rows of at most some weight; heavier ones train and judge at once."""
     rows = rows.take(np.flatnonzero(rows.weight <= most))
     return Honest(rows.X, rows.y - rules.predict_raw(rows.X), rows.weight, source)

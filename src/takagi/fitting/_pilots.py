@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.linear_model import Ridge, RidgeCV
 
 from takagi._typing import FloatArray
-from takagi.fitting._honest import Honest, measure_errors, stack_honest
+from takagi.fitting._honest import Honest, measure_honest, stack_honest
 from takagi.fitting._plan import MANY_FEATURES, Penalties, Plan
 from takagi.fitting._rows import HEAVY, MAX_VALIDATION_ROWS, Rows, draw_order, measure_columns
 from takagi.fitting._training import Watch, train_rules
@@ -74,7 +74,7 @@ def run_pilots(rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Gen
     prefers_ridge = prefers_ridge and plan.may_be_ridge
     judged = ridges if prefers_ridge else [pilot.rules for pilot in fitted]
     most = np.inf if held_out is not None else HEAVY * rows.weight.mean()
-    parts = [measure_errors(rules, judges, "pilots", most) for rules, (_, judges) in zip(judged, splits, strict=True)]
+    parts = [measure_honest(rules, judges, "pilots", most) for rules, (_, judges) in zip(judged, splits, strict=True)]
     return Findings(penalties, prefers_ridge, stack_honest(parts) if len(rows.X) > 1 else None)
 
 

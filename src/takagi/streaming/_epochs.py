@@ -16,7 +16,7 @@ from takagi.fitting import (
     calibrate_model,
     fit_ridge_instead,
     measure_columns,
-    measure_errors,
+    measure_honest,
     merge_equal_rows,
     run_pilots,
 )
@@ -123,7 +123,7 @@ class _Epochs:
         rules = replace(fitted.model.first, profile=replace(profile, n_rows=min(self.passes.n_rows, profile.n_rows)))
         assert self.stream.seen is not None
         model = RuleModel((rules,))
-        honest = measure_errors(model, self.stream.seen.reservoir, "held out")
+        honest = measure_honest(model, self.stream.seen.reservoir, "held out")
         return replace(fitted, model=calibrate_model(model, honest), stages=tuple(self.watch.stages))
 
     @property

@@ -12,7 +12,7 @@ from takagi.workflow._scores import Score, count_all_rules, describe_size, score
 from takagi.workflow._settings import ModelSettings, choose_settings, list_candidates
 from takagi.workflow._stability import RuleStability, StableRule, rule_stability
 from takagi.workflow._table import TrainingTable, read_training_table
-from takagi.workflow._training import Candidate, calibrate_model, search_settings, split_off, train_model
+from takagi.workflow._training import Candidate, calibrate_by_folds, search_settings, split_off, train_model
 
 __all__ = [
     "LEFT_OUT",
@@ -29,7 +29,7 @@ __all__ = [
     "TableParts",
     "Tell",
     "TrainingTable",
-    "calibrate_model",
+    "calibrate_by_folds",
     "choose_settings",
     "comes_in_parts",
     "count_all_rules",

@@ -172,11 +172,11 @@ def _refit(model: Any, opened: OpenModel, X: Table, y: Table, drawn: IntArray) -
         again = clone(getattr(model, "best_estimator_", model))
         again = open_model(again.fit(_safe_indexing(X, drawn), _safe_indexing(y, drawn)))
         rows = again.encode(X)  # which may have levels that the sample has not
-    place = match_rules(find_governed(opened.model, opened.encode(X)), find_governed(again.model, rows))
+    place = match_rules(mark_governed(opened.model, opened.encode(X)), mark_governed(again.model, rows))
     return _Refit(place, _list_rules(again.model, name_features(opened.model)))
 
 
-def find_governed(model: RuleModel, rows: FloatArray) -> FloatArray:
+def mark_governed(model: RuleModel, rows: FloatArray) -> FloatArray:
     """Return 1 where a rule governs a row, which is where it fires most of its part, of shape (n_rules, n_rows)."""
     strongest = (part.firing_share(rows).argmax(axis=1) for part in model.parts)
     return np.vstack(

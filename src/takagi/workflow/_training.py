@@ -55,7 +55,7 @@ def train_model(X: Any, y: Any, settings: ModelSettings, tell: Tell = ignore, ta
     return model
 
 
-def calibrate_model(model: Pipeline, X: Any, y: Any, tell: Tell = ignore) -> Pipeline:
+def calibrate_by_folds(model: Pipeline, X: Any, y: Any, tell: Tell = ignore) -> Pipeline:
     """Return the model after five more fits to parts of its rows have told how far it is off on new ones.
 
     Parameters
