@@ -102,17 +102,16 @@ class LoadedModel:
         """Raise an error that says what to do if the model has no intervals of a coverage."""
         last = self._find_last()
         known = getattr(last, "calibration_", getattr(last, "calibration", None))
-        try:
-            if known is not None:
-                known.find_reach(coverage)
-        except ValueError as error:
-            raise RequestError(str(error), "interval") from error
         if known is None:
             raise RequestError(
-                "it is not known how far the model is off on rows that it has not seen. Train it with takagi fit "
-                "--intervals, or call its calibrate in Python.",
-                "interval",
+                "it is not known how far the model is off on rows that it has not seen; it can be found out by "
+                "cross-validation when the model is fitted.",
+                "intervals",
             )
+        try:
+            known.find_reach(coverage)
+        except ValueError as error:
+            raise RequestError(str(error)) from error
 
     def _find_last(self) -> Any:
         return getattr(self.model, "steps", [("", self.model)])[-1][1]
