@@ -1,5 +1,6 @@
 """TSK (Takagi-Sugeno-Kang) fuzzy regression that is accurate, fast and readable."""
 
+from takagi._extrapolation import ExtrapolationWarning
 from takagi.bend import Bend
 from takagi.calibration import Calibration
 from takagi.estimators import FuzzyCMeans, TSKCommittee, TSKRegressor, calibrate, fit_dataset, predict_interval
@@ -15,6 +16,7 @@ __all__ = [
     "Bend",
     "Calibration",
     "DatasetError",
+    "ExtrapolationWarning",
     "FuzzyCMeans",
     "ModelFileError",
     "RuleBase",

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from takagi._compat import HasMethods, Interval, fit_context, validate_parameters
 from takagi._dask import map_rows
+from takagi._extrapolation import warn_of_held
 from takagi._messages import warn_user
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import TrainingData, is_dask, validate_rows, validate_training
@@ -64,6 +65,9 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, MetaEsti
     remember : bool, default=True
         Whether to remember errors at training rows if that helps. The model then holds those rows (at most 50,000);
         without, it is the mean of its members and holds nothing but rules.
+    extrapolation : {None, "hold", "linear"}, default=None
+        What the model says of values far beyond its data, as in `TSKRegressor`; None is what `estimator` says. The
+        limits are those of all rows, for all members, and hold for the memory as well.
     random_state : int, RandomState instance or None, default=None
         Makes `fit` reproducible, to the bit on one machine.
     n_jobs : int, optional
@@ -114,6 +118,7 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, MetaEsti
         "n_members": [Interval(Integral, 2, None, closed="left")],
         "estimator": [None, HasMethods("fit")],
         "remember": ["boolean"],
+        "extrapolation": [None, str],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
         "verbose": ["verbose"],
@@ -125,6 +130,7 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, MetaEsti
         estimator: TSKRegressor | None = None,
         *,
         remember: bool = True,
+        extrapolation: str | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -132,6 +138,7 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, MetaEsti
         self.n_members = n_members
         self.estimator = estimator
         self.remember = remember
+        self.extrapolation = extrapolation
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -192,14 +199,20 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, MetaEsti
         -------
         ndarray of shape (n_rows,) or (n_rows, n_outputs)
             With `return_std`, a tuple of two such arrays.
+
+        Warns
+        -----
+        ExtrapolationWarning
+            If values far beyond the training rows are held.
         """
         check_is_fitted(self, "estimators_")
         if return_std:
             return self._predict_both(X)
+        rules = self.estimators_[0].model_
         if is_dask(X):
-            rules = self.estimators_[0].model_
             return map_rows(self.predict, X, None if self.is_single_target_ else rules.n_outputs, name_outputs(rules))
         rows, n_threads = validate_rows(self, X), count_threads(self.n_jobs)
+        warn_of_held(rows, rules.limits, rules.feature_names)
         return self._shape(self._predict_rows(rows, n_threads))
 
     def firing_share(self, X: Table) -> FloatArray:
@@ -258,7 +271,8 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, MetaEsti
     def _predict_spread(self, X: Table) -> tuple[FloatArray, FloatArray]:
         calibration, n_threads = self._find_calibration(), count_threads(self.n_jobs)
         assert calibration is not None
-        rows = validate_rows(self, X)
+        rows, rules = validate_rows(self, X), self.estimators_[0].model_
+        warn_of_held(rows, rules.limits, rules.feature_names)
         scales = split_scales(calibration, [member.model_.n_rules for member in self.estimators_])
         spreads = [
             replace(member.model_, calibration=replace(calibration, scale=scale)).predict_spread(rows, n_threads)[1]
@@ -291,6 +305,8 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, MetaEsti
         """Return the members, one for each fold; every second one is small."""
         first_seed, *seeds = rng.randint(2**31 - 1, size=len(folds) + 1).tolist()
         params = base.get_params(deep=False)
+        if self.extrapolation is not None:
+            params["extrapolation"] = self.extrapolation
         plan = make_plan(params, *rows.X.shape)
         check_trains(plan)
         watch.expect(len(folds) * plan.config.max_iter)
@@ -333,7 +349,9 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, MetaEsti
     def _predict_rows(self, rows: FloatArray, n_threads: int = 1) -> FloatArray:
         """Return predictions for checked rows, of shape (n_rows, n_outputs)."""
         mean = np.mean([member.model_.predict_raw(rows, n_threads) for member in self.estimators_], axis=0)
-        return mean if self.memory_ is None else mean + self.memory_.correct(rows, n_threads=n_threads)
+        if self.memory_ is None:
+            return mean
+        return mean + self.memory_.correct(self.estimators_[0].model_.hold_rows(rows), n_threads=n_threads)
 
     def _estimate_error(self, given: Rows, rows: Rows, distinct: FloatArray) -> None:
         """Set the out-of-fold predictions of rows and their errors, given the predictions for the distinct ones."""
