@@ -11,28 +11,16 @@ import sys
 import warnings
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from takagi import TSKRegressor
 from takagi.datasets import list_datasets, load_dataset
-
-
-def find_governed(model, X):
-    """Return which rows each rule governs, (n_rules, n_rows)."""
-    rows = []
-    for part in model.model_.parts:
-        strongest = part.firing_share(X).argmax(axis=1)
-        rows += [strongest == r for r in range(part.n_rules)]
-    return np.array(rows)
+from takagi.workflow._stability import mark_governed, match_rules
 
 
 def compare(first, second, X):
     """Return the part of the rules of one model that the other has, too."""
-    one, other = (find_governed(model, X).astype(float) for model in (first, second))
-    both = one @ other.T
-    overlap = both / (one.sum(axis=1)[:, None] + other.sum(axis=1) - both)
-    pairs = linear_sum_assignment(-(overlap > 0.5).astype(float))
-    return (overlap[pairs] > 0.5).sum() / len(one)
+    place = match_rules(mark_governed(first.model_, X), mark_governed(second.model_, X))
+    return float(np.mean(place >= 0))
 
 
 def measure(name):

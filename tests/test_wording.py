@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cases import explore, problems, to_takagi
 from golden import assert_golden
-from takagi import Bend, RuleBase
+from takagi import Bend, Calibration, RuleBase, RuleModel
 from takagi._text import format_to_step, shorten, step_below
 from takagi._wording import (
     category_memberships,
@@ -423,3 +423,27 @@ def test_categories_and_yes_or_no_are_never_outside_the_data():
 def test_probabilities_have_no_range_to_leave():
     rules = make_pair(2.0, 8.0, (-30.0, 30.0), link="logit")
     assert find_doubt(rules.parts) == ""
+
+
+def test_a_formula_ends_with_how_far_it_is_off_if_that_is_known():
+    part = RuleBase([[0.0], [10.0]], [[2.0], [2.0]], [[[0.0, 1.0]], [[5.0, 0.0]]])
+    known = Calibration([[12.34], [0.5]], [[1.0]], [[0.9]], 9)
+    assert describe_model(RuleModel((part,), known)).splitlines() == [
+        "Rule 1",
+        "  IF x0 is about 0 +- 2.0",
+        "  THEN y = 1 x0 +- 12",
+        "Rule 2",
+        "  IF x0 is about 10.0 +- 2.0",
+        "  THEN y = 5 +- 0.50",
+    ]
+    assert "+- 12" not in describe_model(RuleModel((part,)))
+
+
+def test_rules_of_adjustments_have_spreads_of_their_own():
+    part = RuleBase([[0.0]], [[2.0]], [[[0.0, 1.0], [3.0, 0.0]]])
+    known = Calibration([[1.0, 2.0], [3.0, 0.0]], [[1.0, 1.0]], [[0.9, 0.9]], 9)
+    text = describe_model(RuleModel((part, part), known))
+    assert "THEN y0 = 1 x0 +- 1.0" in text
+    assert "THEN y1 = 3 +- 2.0" in text
+    assert "ADD to y0: 1 x0 +- 3.0" in text
+    assert "ADD to y1: 3 +- 0" in text

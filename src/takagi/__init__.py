@@ -2,7 +2,8 @@
 
 from takagi._extrapolation import ExtrapolationWarning
 from takagi.bend import Bend
-from takagi.estimators import FuzzyCMeans, TSKCommittee, TSKRegressor, fit_dataset
+from takagi.calibration import Calibration
+from takagi.estimators import FuzzyCMeans, TSKCommittee, TSKRegressor, calibrate, fit_dataset, predict_interval
 from takagi.persistence import ModelFileError, load, save
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
@@ -13,6 +14,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Bend",
+    "Calibration",
     "DatasetError",
     "ExtrapolationWarning",
     "FuzzyCMeans",
@@ -24,8 +26,10 @@ __all__ = [
     "TableEncoder",
     "TrainConfig",
     "TrainResult",
+    "calibrate",
     "fit_dataset",
     "load",
+    "predict_interval",
     "save",
     "train",
 ]

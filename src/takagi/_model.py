@@ -72,7 +72,7 @@ class OpenModel:
             if part.profile is not None:
                 profile = replace(profile, output_quantiles=part.profile.output_quantiles)
             measured.append(replace(part, profile=profile))
-        return RuleModel(tuple(measured))
+        return replace(self.model, parts=tuple(measured))
 
     def inputs_of(self, column: int) -> np.ndarray:
         """Return the features that a column became."""

@@ -50,6 +50,7 @@ class Reading(NamedTuple):
     share: float | None
     conditions: tuple[Condition, ...]
     formulas: tuple[tuple[str, ...], ...]
+    spreads: tuple[str, ...] = ()  # of each output, how far predictions are off where the rule governs, if it is known
 
 
 def read_model(
@@ -57,14 +58,23 @@ def read_model(
     profiles: Sequence[Profile | None] | None = None,
     columns: "Sequence[Column] | None" = None,
     centered: bool = False,
+    scales: FloatArray | None = None,
 ) -> list[Reading]:
-    """Put the rules of all parts of a model in words, numbered from the main rules on; see `read_rules`."""
+    """Put the rules of all parts of a model in words, numbered from the main rules on; see `read_rules`.
+
+    Scales are those of a calibration, a row for each rule.
+    """
     profiles = [part.profile for part in parts] if profiles is None else profiles
+    spreads = None if scales is None else [tuple(map(format_spread, row)) for row in scales.tolist()]
     readings: list[Reading] = []
     for k, (part, profile) in enumerate(zip(parts, profiles, strict=True)):
         before = sum(other.n_rules for other in parts[:k])
         readings += [
-            reading._replace(part=k, number=before + reading.number)
+            reading._replace(
+                part=k,
+                number=before + reading.number,
+                spreads=() if spreads is None else spreads[before + reading.number - 1],
+            )
             for reading in read_rules(part, profile, columns, centered)
         ]
     return readings
@@ -117,7 +127,9 @@ def describe_model(
 
     A last line says so if the rules make sense only together; see `find_doubt`.
     """
-    text = _describe_parts(model.parts, [part.profile for part in model.parts], columns, centered)
+    calibration = getattr(model, "calibration", None)  # a rule base has none
+    scales = None if calibration is None else calibration.scale
+    text = _describe_parts(model.parts, [part.profile for part in model.parts], columns, centered, scales)
     doubt = find_doubt(model.parts, columns)
     if not doubt:
         return text
@@ -132,10 +144,11 @@ def _describe_parts(
     profiles: Sequence[Profile | None],
     columns: "Sequence[Column] | None",
     centered: bool = False,
+    scales: FloatArray | None = None,
 ) -> str:
     outputs = [shorten(name) for name in name_outputs(parts[0])]
     lines, last = [], -1
-    for reading in read_model(parts, profiles, columns, centered):
+    for reading in read_model(parts, profiles, columns, centered, scales):
         if len(parts) > 1 and reading.part != last:
             lines.append(name_part(reading.part, len(parts)))
             last = reading.part
@@ -154,10 +167,20 @@ def _describe(reading: Reading, outputs: Sequence[str]) -> str:
     share = "" if reading.share is None else f" ({format_share(reading.share)} of the data)"
     first, *rest = [condition.text for condition in reading.conditions] or ["anything"]
     lines = [f"Rule {reading.number}{share}", wrap("  IF", [first, *(f"and {text}" for text in rest)], " " * 5)]
-    for name, terms in zip(outputs, reading.formulas, strict=True):
+    spreads = reading.spreads or [""] * len(outputs)
+    for name, terms, spread in zip(outputs, reading.formulas, spreads, strict=True):
         head = f"  THEN {name} =" if reading.part == 0 else f"  ADD to {name}:"
-        lines.append(wrap(head, terms, " " * 7))
+        lines.append(wrap(head, [*terms, f"+- {spread}"] if spread else terms, " " * 7))
     return "\n".join(lines)
+
+
+def format_spread(spread: float) -> str:
+    """Write a standard deviation with two digits.
+
+    >>> format_spread(12.34), format_spread(0.0), format_spread(98765.0)
+    ('12', '0', '99000')
+    """
+    return format_to_step(spread, step_below(spread) / 10) if spread > 0 else "0"
 
 
 def describe_projections(rules: "RuleBase") -> list[str]:

@@ -11,6 +11,7 @@ from takagi._text import shorten
 from takagi._typing import ArrayLike, FloatArray
 from takagi._wording import describe_model
 from takagi.bend import Bend
+from takagi.calibration import Calibration, check_coverage, make_intervals, split_scales
 from takagi.profile import Profile
 from takagi.rulebase import RuleBase
 
@@ -29,6 +30,8 @@ class RuleModel:
     parts : sequence of RuleBase
         At least one, with equal numbers and names of features and outputs, equal links, and equal limits; those without
         limits take the others'.
+    calibration : Calibration, optional
+        How far predictions are off on rows that the model has not seen, with a scale for each rule of each part.
 
     Examples
     --------
@@ -43,6 +46,7 @@ class RuleModel:
     """
 
     parts: tuple[RuleBase, ...]
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", tuple(self.parts))
@@ -55,6 +59,8 @@ class RuleModel:
                 shown = f"{shorten(str(first))} and {shorten(str(other))}"
                 raise ValueError(f"all parts of a model must have the same {name}, got {shown}.")
         object.__setattr__(self, "parts", _share_limits(self.parts))
+        if self.calibration is not None:
+            _check_calibration(self, self.calibration)
 
     # -- sizes and names -----------------------------------------------------------------------------------------------
 
@@ -133,24 +139,73 @@ class RuleModel:
             total += other
         return total
 
+    def predict_spread(self, X: ArrayLike, n_threads: int = 1) -> tuple[FloatArray, FloatArray]:
+        """Return predictions and their standard deviations, both of shape (n_rows, n_outputs).
+
+        Raises
+        ------
+        ValueError
+            If the model has no calibration.
+        """
+        both = self.add_spread().predict_raw(X, n_threads)
+        return both[:, : self.n_outputs], both[:, self.n_outputs :]
+
+    def predict_interval(self, X: ArrayLike, coverage: float = 0.9, n_threads: int = 1) -> FloatArray:
+        """Return intervals that hold so much of new rows, of shape (n_rows, 2), or (n_rows, n_outputs, 2) of several.
+
+        Raises
+        ------
+        ValueError
+            If the model has no calibration, or too few rows for that coverage.
+        """
+        both = self.add_spread(coverage).predict_raw(X, n_threads)
+        intervals = make_intervals(both[:, : self.n_outputs], both[:, self.n_outputs :])
+        return intervals[:, 0] if self.n_outputs == 1 else intervals
+
+    def require_calibration(self) -> Calibration:
+        """Return the calibration, or raise an error that says how to get one."""
+        if self.calibration is None:
+            raise ValueError(
+                "It is not known how far this model is off on rows that it has not seen. Call calibrate(X, y) with "
+                "such rows, or calibrate(X, y, cv=5) with the rows that it was fitted on."
+            )
+        return self.calibration
+
     # -- new models ----------------------------------------------------------------------------------------------------
 
     def rescale(self, x_mean: FloatArray, x_scale: FloatArray, y_mean: FloatArray, y_scale: FloatArray) -> "RuleModel":
         """Change units, as `RuleBase.rescale` does; the mean of y goes to the main rules."""
         means = [y_mean, *[np.zeros_like(y_mean)] * (len(self.parts) - 1)]
         scaled = (p.rescale(x_mean, x_scale, m, y_scale) for p, m in zip(self.parts, means, strict=True))
-        return RuleModel(tuple(scaled))
+        calibration = None if self.calibration is None else self.calibration.rescale(y_scale)
+        return RuleModel(tuple(scaled), calibration)
 
     def rename(
         self, feature_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None
     ) -> "RuleModel":
         """Return the same rules with other names; names that are not given stay."""
-        return RuleModel(tuple(part.rename(feature_names, output_names) for part in self.parts))
+        return replace(self, parts=tuple(part.rename(feature_names, output_names) for part in self.parts))
+
+    def add_spread(self, coverage: float | None = None) -> "RuleModel":
+        """Return a model whose outputs are those of this one, and then the standard deviation of each.
+
+        With a coverage, it is half the width of the interval instead. A rule's scale is a formula without slopes, so
+        that the spread is predicted as everything else is.
+        """
+        if coverage is not None:
+            check_coverage(coverage)
+        calibration = self.require_calibration()
+        reach = 1.0 if coverage is None else calibration.find_reach(coverage)
+        scales = split_scales(calibration, [part.n_rules for part in self.parts])
+        factor = reach / len(self.parts)
+        return RuleModel(
+            tuple(_add_scale(part, scale * factor) for part, scale in zip(self.parts, scales, strict=True))
+        )
 
     def hold_at(self, limits: ArrayLike | None) -> "RuleModel":
         """Return the same rules with other limits, of shape (n_features, 2); None for none."""
         held = None if limits is None else np.asarray(limits, dtype=float)
-        return RuleModel(tuple(replace(part, limits=held) for part in self.parts))
+        return replace(self, parts=tuple(replace(part, limits=held) for part in self.parts))
 
     def merge(self) -> RuleBase:
         """Return one rule base that predicts the same: a rule for each choice of one rule per part.
@@ -220,12 +275,33 @@ class RuleModel:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RuleModel):
             return NotImplemented
-        return self.parts == other.parts
+        return self.parts == other.parts and self.calibration == other.calibration
 
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple:
-        return type(self), (self.parts,)
+        return type(self), (self.parts, self.calibration)
+
+
+def _add_scale(part: RuleBase, scale: FloatArray) -> RuleBase:
+    """Return rules with as many outputs more, which are constants."""
+    constants = np.zeros_like(part.consequents)
+    constants[:, :, 0] = scale
+    profile = part.profile
+    if profile is not None:
+        quantiles = profile.output_quantiles
+        profile = replace(profile, output_quantiles=np.hstack([quantiles, np.zeros_like(quantiles)]))
+    return replace(part, consequents=np.hstack([part.consequents, constants]), output_names=None, profile=profile)
+
+
+def _check_calibration(model: RuleModel, calibration: Calibration) -> None:
+    if calibration.scale.shape != (model.n_rules, model.n_outputs):
+        raise ValueError(
+            f"calibration must have scales of {model.n_rules} rules and {model.n_outputs} output(s), got shape "
+            f"{calibration.scale.shape}."
+        )
+    if model.link != "identity":
+        raise ValueError(f"rules with link {model.link!r} predict probabilities, which have no calibration.")
 
 
 def _share_limits(parts: tuple[RuleBase, ...]) -> tuple[RuleBase, ...]:

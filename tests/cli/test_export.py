@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -43,3 +44,12 @@ def test_misuse_is_exit_code_two(call, scratch, words, message, listing):
     code, out, err = call("export", "cars.takagi", *words)
     assert (code, out, listing()) == (2, "", [])
     assert err.startswith(f"Error: {message}")
+
+
+def test_intervals_go_into_c_and_onnx_only(call, scratch):
+    assert call("export", "cars.takagi", "-o", "cars.c", "--interval", "0.8")[0] == 0
+    assert "cars_predict_interval" in Path("cars.c").read_text()
+    code, _, err = call("export", "cars.takagi", "-o", "cars.json", "--interval", "0.8")
+    assert code == 2
+    assert "--interval is for onnx and c" in err
+    assert call("export", "cars.takagi", "--to", "c", "--interval", "8", "--force")[0] == 2

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from made_cars import make_cars
 
-from takagi import RuleBase, TSKRegressor
+from takagi import RuleBase, RuleModel, TSKRegressor, predict_interval
 from takagi.persistence import load, save
 
 
@@ -208,6 +208,38 @@ def test_kept_columns_of_mixed_types_do_not_fit_parquet_but_csv(call, scratch, l
     assert (code, listing()) == (1, ["new.xlsx"])
     assert err.startswith("Error: Parquet takes one type a column; write CSV instead (")
     assert call("predict", "cars.takagi", "new.xlsx", "-o", "out.csv", "--keep", "plate", "-q")[0] == 0
+
+
+def test_limits_of_intervals_are_the_models(call, scratch):
+    code, out, _ = call("predict", "cars.takagi", "cars.csv", "--interval", "0.8")
+    assert code == 0
+    found = read(out)
+    assert list(found.columns) == ["predicted_price", "lower_price", "upper_price"]
+    expected = predict_interval(load("cars.takagi"), make_cars(), 0.8)
+    np.testing.assert_array_equal(found[["lower_price", "upper_price"]], expected)
+
+
+@pytest.mark.parametrize("part", ["0", "1", "90", "-0.5", "nan"])
+def test_a_part_that_is_none_is_refused(call, scratch, listing, part):
+    code, _, err = call("predict", "cars.takagi", "cars.csv", "--interval", part, "-o", "out.csv")
+    assert (code, listing()) == (2, [])
+    assert "coverage must be a number between 0 and 1" in err
+
+
+def test_a_model_that_does_not_know_how_far_it_is_off_says_how_to_train_it(call, scratch):
+    model = load("cars.takagi")
+    model[-1].model_ = RuleModel(model[-1].model_.parts)
+    save(model, "other.takagi")
+    code, _, err = call("predict", "other.takagi", "cars.csv", "--interval", "0.9")
+    assert code == 2
+    assert "--intervals" in " ".join(err.split())
+
+
+def test_fit_with_intervals_knows_them_from_folds(call, scratch):
+    options = ["--recipe", "short", "--rules", "2", "--test-fraction", "0", "--quiet", "--drop", "plate"]
+    assert call("fit", "cars.csv", "-t", "price", "-o", "short.takagi", "--intervals", *options)[0] == 0
+    assert load("short.takagi")[-1].calibration_.source == "folds"
+    assert "+-" in call("rules", "short.takagi")[1]
 
 
 def test_far_values_are_counted_once_in_a_note(call, scratch, monkeypatch):

@@ -22,5 +22,5 @@ def test_rules_speak_of_another_table_if_one_is_given(call, scratch):
 def test_rules_as_json_have_shares_that_add_up(call, scratch):
     code, out, _ = call("rules", "cars.takagi", "--json")
     rules = json.loads(out)
-    assert (code, [list(rule) for rule in rules]) == (0, [["rule", "share", "if", "then"]] * 3)
+    assert (code, [list(rule) for rule in rules]) == (0, [["rule", "share", "if", "then", "+-"]] * 3)
     assert abs(sum(rule["share"] for rule in rules) - 1) < 1e-9

@@ -288,3 +288,9 @@ def test_no_thread_is_left_behind(cars):
     before = threading.active_count()
     fit_dataset(cars, "price", model=QUICK, sample_rows=1000)
     assert threading.active_count() == before
+
+
+def test_rows_that_validate_tell_how_far_the_model_is_off(cars):
+    known = fit_dataset(cars, "price", model=QUICK, sample_rows=1000)[-1].calibration_
+    assert known.source == "held out"
+    assert known.find_reach(0.9) > 0

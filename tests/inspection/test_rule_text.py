@@ -7,12 +7,13 @@ from sklearn.exceptions import NotFittedError
 
 from golden import assert_golden
 from takagi import TSKRegressor
+from takagi._wording import format_spread
 from takagi.inspection import check_rules, export_text, rule_table
 
 
 def test_text_of_a_model_is_that_of_its_rules_and_training_rows(diabetes):
     model, X, _ = diabetes
-    assert export_text(model) == str(model.rule_base_)
+    assert export_text(model) == str(model.model_)
     assert export_text(model, X[:50]) != export_text(model)
 
 
@@ -33,12 +34,13 @@ def test_categories_are_named_in_the_text_of_a_pipeline(cars):
 def test_a_table_says_what_the_text_says(several):
     model, X, _ = several
     table = rule_table(model, X)
-    assert list(table.columns) == ["rule", "share", "if", "then sum", "then product"]
+    assert list(table.columns) == ["rule", "share", "if", "then sum", "then product", "+- sum", "+- product"]
     assert table["share"].sum() == pytest.approx(1.0)
     assert table["share"].is_monotonic_decreasing
     text = " ".join(export_text(model, X).split())
     for _, row in table.iterrows():
-        assert f"IF {row['if']} THEN sum = {row['then sum']} THEN product = {row['then product']}" in text
+        sum_, product = (f"{row[f'then {name}']} +- {format_spread(row[f'+- {name}'])}" for name in ("sum", "product"))
+        assert f"IF {row['if']} THEN sum = {sum_} THEN product = {product}" in text
 
 
 def test_constant_and_all_alike_columns_are_no_conditions():

@@ -88,7 +88,9 @@ def test_a_loaded_committee_of_sums_is_the_saved_one(tmp_path):
     model = TSKCommittee(2, small(), remember=False, random_state=0).fit(X, Y)
     for seed, member in enumerate(model.estimators_):
         member.model_ = make_sum(np.random.default_rng(seed), 2, n_features=2)
+    model = model.calibrate(X, Y)
     loaded = save_and_load(model, tmp_path)
+    assert same_bits(loaded.predict_interval(X, 0.5), model.predict_interval(X, 0.5))
     assert same_bits(loaded.predict(X), model.predict(X))
     assert same_bits(loaded.firing_share(X), model.firing_share(X))
     for kept, member in zip(loaded.estimators_, model.estimators_, strict=True):

@@ -9,6 +9,7 @@ import pytest
 from reported import HOSTILE, HOSTILE_LEVELS, HOSTILE_TARGET, MODELS, cars, diabetes, resize
 
 from sums import cars_sum
+from takagi import predict_interval
 from takagi.inspection import explain_local
 from takagi.report import ModelReport
 
@@ -142,6 +143,16 @@ def test_panel_starts_at_the_row_with_the_prediction_of_python(browser, pages, n
     assert find(browser, "#what-if-row").get_property("value") == str(
         browser.execute_script("return window.takagi.report.rows.numbers.indexOf(3)")
     )
+
+
+@pytest.mark.parametrize("name", ["diabetes", "projected"])
+def test_the_band_around_the_prediction_is_the_interval_of_python(browser, pages, name):
+    model, X, _ = MODELS[name]()
+    open_page(browser, pages(name))
+    band = find(browser, "#what-if-band")
+    limits = [float(band.get_attribute(f"data-{side}")) for side in ("low", "high")]
+    np.testing.assert_allclose(limits, predict_interval(model, X.iloc[[3]]).reshape(-1, 2)[0], rtol=1e-6)
+    assert band.text.startswith("90 % of such rows: ")
 
 
 @pytest.mark.parametrize("name", ["diabetes", "sum"])

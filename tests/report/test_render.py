@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from reported import HOSTILE, HOSTILE_TARGET, cars, diabetes, hostile, make_report, wide
+from reported import HOSTILE, HOSTILE_TARGET, MODELS, cars, diabetes, hostile, make_report, wide
 
 from takagi.report import _render
 
@@ -174,3 +174,18 @@ def test_colors_have_enough_contrast(scheme):
             assert contrast(colors[text], colors[ground]) >= 4.5, (text, ground)
     for shape in ("field", "condition", "consequent", *(f"rule-{r}" for r in range(1, 9))):
         assert contrast(colors[shape], colors["paper"]) >= 3, shape
+
+
+def test_formulas_end_with_how_far_they_are_off():
+    report = make_report()
+    spreads = [rule["spreads"][0] for rule in report.to_dict()["rules"]["list"]]
+    page = report.to_html()
+    assert all(f"± {spread}</span>" in page for spread in spreads)
+
+
+def test_a_model_that_does_not_know_how_far_it_is_off_has_no_band():
+    band = make_report().to_dict()["band"]
+    assert (band["coverage"], len(band["half"])) == (0.9, 4)
+    other = make_report(MODELS["sum"])
+    assert other.to_dict()["band"] is None
+    assert "standard deviation of errors" not in other.to_html()

@@ -15,21 +15,21 @@ from takagi.export import to_c, to_fis, to_json, to_onnx
 from takagi.workflow import LoadedModel
 
 
-def _write_onnx(model: Any, path: Path, single: bool) -> None:
-    to_onnx(model, path, dtype="float32" if single else "float64")
+def _write_onnx(model: Any, path: Path, single: bool, interval: float | None) -> None:
+    to_onnx(model, path, dtype="float32" if single else "float64", coverage=interval)
 
 
-def _write_c(model: Any, path: Path, single: bool) -> None:
+def _write_c(model: Any, path: Path, single: bool, interval: float | None) -> None:
     name = re.sub(r"\W", "_", path.stem, flags=re.ASCII)
     name = name if re.match("[A-Za-z]", name) else f"takagi_{name}"
-    to_c(model, path, dtype="float" if single else "double", name=name)
+    to_c(model, path, dtype="float" if single else "double", name=name, coverage=interval)
 
 
-FORMATS: dict[str, Callable[[Any, Path, bool], object]] = {
+FORMATS: dict[str, Callable[[Any, Path, bool, float | None], object]] = {
     "onnx": _write_onnx,
-    "fis": lambda model, path, single: to_fis(model, path),
+    "fis": lambda model, path, *_: to_fis(model, path),
     "c": _write_c,
-    "json": lambda model, path, single: to_json(model, path),
+    "json": lambda model, path, *_: to_json(model, path),
 }
 
 
@@ -44,6 +44,14 @@ def export(
         typer.Option("--output", "-o", metavar="FILE", show_default=False, help="By default beside the model."),
     ] = None,
     single: Annotated[bool, typer.Option("--single", help="Numbers of single precision; onnx and c only.")] = False,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            metavar="PART",
+            show_default=False,
+            help="Add the limits between which that part of new rows lies, such as 0.9; onnx and c only.",
+        ),
+    ] = None,
     force: Force = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -57,8 +65,13 @@ def export(
         raise Misuse(str(unknown_name("format", kind, FORMATS)))
     if single and kind not in ("onnx", "c"):
         raise Misuse(f"--single is for onnx and c; {kind} holds numbers as text, with all digits.")
+    if interval is not None and kind not in ("onnx", "c"):
+        raise Misuse(f"--interval is for onnx and c, got {kind}; json holds all that intervals need anyway.")
     path = check_output(model.with_suffix(f".{kind}") if output is None else output, force, inputs=[model])
-    FORMATS[kind](LoadedModel(model).model, path, single)
+    loaded = LoadedModel(model)
+    if interval is not None:
+        loaded.check_coverage(interval)
+    FORMATS[kind](loaded.model, path, single, interval)
     print_text(f"Wrote {path}")
     if as_json:
         print_json({"output": str(path), "format": kind, "n_bytes": path.stat().st_size})

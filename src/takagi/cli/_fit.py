@@ -98,6 +98,13 @@ def fit(
     tune: Annotated[
         bool, typer.Option("--tune", help="Search the settings by cross-validation, on all cores.")
     ] = False,
+    intervals: Annotated[
+        bool,
+        typer.Option(
+            "--intervals",
+            help="Find out by cross-validation how far the model is off, for predict --interval: five more fits.",
+        ),
+    ] = False,
     drop: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out, or several with *; repeatable.")
     ] = None,
@@ -161,6 +168,8 @@ def fit(
         show_scores(scores, len(test))
         task = f"Training {settings.words} on all {len(data.y):,} rows"
         model = run_watched(workflow.train_model, data.X, data.y, settings, task=task)
+        if intervals and not committee:
+            run_watched(workflow.calibrate_by_folds, model, data.X, data.y)
     _print_rules(model, output)
     save(model, output)
     _say_next(output, getattr(source, "first", table[0]), has_report=not committee)

@@ -28,6 +28,14 @@ def predict(
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Columns of TABLE to copy, with commas between or repeated; or all."),
     ] = None,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            metavar="PART",
+            show_default=False,
+            help="Add columns lower_ and upper_: limits between which that part of new rows lies, such as 0.9.",
+        ),
+    ] = None,
     sheet: Sheet = None,
     no_header: NoHeader = False,
     names: Names = None,
@@ -45,13 +53,15 @@ def predict(
     if as_json and path is None:
         raise Misuse("--json prints on the standard output, where the predictions go; give a file with -o.")
     loaded = LoadedModel(model)
+    if interval is not None:
+        loaded.check_coverage(interval)
     source = open_input(table, make_layout(no_header, names, sheet))
     kept = _choose_kept(source, keep or [])
     start = time.perf_counter()
     task, n_rows = f"Predicting {source.label}", 0
     with open_writer(path) as writer, ProgressBars() as watch:
         watch(Event(task, 0, None, "rows"))
-        for block in loaded.predict_blocks(source, kept):
+        for block in loaded.predict_blocks(source, kept, interval):
             writer.write(block)
             n_rows += len(block)
             watch(Event(task, n_rows, None, "rows"))

@@ -4,6 +4,7 @@ from takagi.estimators._collections import BUFFER_ROWS, SAMPLE_ROWS, limit_rows
 from takagi.estimators._committee import TSKCommittee
 from takagi.estimators._fit_dataset import copy_model, fit_dataset, fit_source
 from takagi.estimators._fuzzy_cmeans import FuzzyCMeans
+from takagi.estimators._intervals import calibrate, predict_interval
 from takagi.estimators._memory import Memory
 from takagi.estimators._regressor import TSKRegressor
 
@@ -14,8 +15,10 @@ __all__ = [
     "Memory",
     "TSKCommittee",
     "TSKRegressor",
+    "calibrate",
     "copy_model",
     "fit_dataset",
     "fit_source",
     "limit_rows",
+    "predict_interval",
 ]

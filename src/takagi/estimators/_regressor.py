@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
@@ -13,13 +15,28 @@ from takagi._messages import warn_user
 from takagi._typing import FloatArray, Table
 from takagi._validation import is_dask, validate_held_out, validate_rows, validate_training
 from takagi._wording import name_features, name_outputs
+from takagi.calibration import Calibration
 from takagi.estimators._base import BaseTSK, check_start, count_threads, make_rng, with_one_blas_thread
 from takagi.estimators._collections import open_collections
-from takagi.fitting import Rows, Watch, fit_rules, make_plan, merge_equal_rows
+from takagi.estimators._intervals import PredictsIntervals, read_rows
+from takagi.fitting import (
+    Honest,
+    Mix,
+    Rows,
+    Watch,
+    calibrate_model,
+    cross_validate,
+    fit_ridge_instead,
+    fit_rules,
+    make_plan,
+    measure_honest,
+    merge_equal_rows,
+)
+from takagi.rulemodel import RuleModel
 from takagi.training import Callback
 
 
-class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseTSK):
+class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK):
     """Takagi-Sugeno-Kang fuzzy regression: a handful of IF-THEN rules, trained by gradient descent.
 
     Rules start from fuzzy c-means clusters and are trained with mini-batches and Powerball AdaBelief. The accurate
@@ -119,6 +136,8 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseTSK):
         bases, mostly one. Print it to read them.
     rule_base_ : RuleBase
         The only part of `model_`, where there is one.
+    calibration_ : Calibration or None
+        What is known of errors on rows that the model has not seen; see `calibrate`.
     history_ : dict of str to ndarray of shape (n_iter_,)
         Losses of the training that made `rule_base_`: "train_loss" of each batch and "val_loss" on held-out rows, NaN
         where all rows trained. They are RMSEs in the target's units, or in standard deviations if there are several
@@ -233,17 +252,21 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseTSK):
         tell_repeats(fitted.repeats, name_features(self.model_), rows.X)
         return self
 
-    def predict(self, X: Table) -> FloatArray:
+    def predict(self, X: Table, return_std: bool = False) -> Any:
         """Predict the target of rows.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
+        return_std : bool, default=False
+            Whether to return the standard deviations of the predictions as well, which takes a calibration; see
+            `predict_interval`.
 
         Returns
         -------
         ndarray of shape (n_rows,) or (n_rows, n_outputs)
-            For a Dask collection a lazy one: an array, or of a data frame a series or a data frame with its index.
+            For a Dask collection a lazy one: an array, or of a data frame a series or a data frame with its index. With
+            `return_std`, a tuple of two such arrays.
 
         Warns
         -----
@@ -251,6 +274,8 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseTSK):
             If values far beyond the training rows are held; see `extrapolation`, and `takagi.inspection.find_outside`.
         """
         rules = self.find_rules()
+        if return_std:
+            return self._predict_both(X)
         if is_dask(X):
             n_outputs = None if self.is_single_target_ else rules.n_outputs
             return map_rows(self.predict, X, n_outputs, name_outputs(rules))
@@ -258,6 +283,88 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseTSK):
         warn_of_held(rows, rules.limits, rules.feature_names)
         prediction = rules.predict(rows, n_threads=count_threads(self.n_jobs))
         return prediction if self.is_single_target_ else prediction.reshape(len(prediction), -1)
+
+    # -- intervals -----------------------------------------------------------------------------------------------------
+
+    @property
+    def calibration_(self) -> Calibration | None:
+        """What is known of errors on rows that the model has not seen, None if nothing is."""
+        if "model_" not in self.__dict__:
+            raise AttributeError(f"This {type(self).__name__} has no rules yet; call fit first.")
+        return self.model_.calibration
+
+    @with_one_blas_thread
+    def calibrate(self, X: Table, y: Table, sample_weight: Table = None, *, cv: int | None = None) -> "TSKRegressor":
+        """Find out how far predictions are off on rows that the model has not seen; `predict_interval` needs it.
+
+        A fit does so by itself where it can: the DropRule recipe with the rows that it holds out, the accurate one with
+        the rows that pilot fits hold out. Pilots have fewer rules, so that their errors are somewhat too large, and the
+        intervals somewhat too wide. Calibration with other rows, or by cross-validation, takes the place of that.
+
+        Parameters
+        ----------
+        X, y : arrays as in `fit`
+            Rows that the model was not fitted on: its errors on those that it was are too small, and the intervals
+            would be too narrow. With `cv`, the rows that it was fitted on.
+        sample_weight : array of shape (n_rows,), optional
+            Weights of the rows.
+        cv : int, optional
+            Folds of cross-validation. The model stays as it is: so many fits to parts of the rows, with as many rules
+            and the same penalties, are there for their errors alone.
+
+        Returns
+        -------
+        TSKRegressor
+            The estimator.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from takagi import TSKRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = TSKRegressor(recipe="short", n_rules=2, random_state=0).fit(X[:400], y[:400])
+        >>> model = model.calibrate(X[:400], y[:400], cv=3)
+        >>> intervals = model.predict_interval(X[400:], coverage=0.8)
+        >>> intervals.shape, bool((intervals[:, 0] < intervals[:, 1]).all())
+        ((42, 2), True)
+        """
+        model = self.find_rules()
+        rows = read_rows(copy(self), (X, y, sample_weight), model.n_outputs)
+        honest = measure_honest(model, rows, "given") if cv is None else self._cross_validate(rows, cv)
+        self.model_ = calibrate_model(model, honest)
+        return self
+
+    def _cross_validate(self, rows: Rows, cv: int) -> Honest:
+        """Return the errors of fits like this one to parts of the rows."""
+        rows = merge_equal_rows(rows)
+        if isinstance(cv, bool) or not isinstance(cv, int | np.integer) or not 2 <= cv <= len(rows.X):
+            raise ValueError(f"cv must be a number of folds from 2 to {len(rows.X)}, the different rows, got {cv!r}.")
+        rng, watch = make_rng(self.random_state), Watch(None, self.verbose)
+        found = {name: getattr(self, f"{name}_") for name in ("n_rules", "recipe", "l2", "smoothness")}
+        plan = make_plan({**self.get_params(deep=False), **found}, *rows.X.shape)
+
+        def fit(training: Rows) -> RuleModel:
+            n_rules = plan.n_rules if plan.has_fixed_rules else min(plan.n_rules, len(training.X))
+            own = replace(plan, n_rules=n_rules)
+            if self.stopped_ == "ridge":
+                return fit_ridge_instead(training, training, own, Mix(rules=0.0), watch).model
+            fitted = fit_rules(training, own, rng, watch)
+            if fitted.stopped == "interrupted":
+                raise KeyboardInterrupt
+            return fitted.model
+
+        return cross_validate(rows, fit, rng, int(cv))
+
+    def _find_calibration(self) -> Calibration | None:
+        return self.find_rules().calibration
+
+    def _predict_spread(self, X: Table) -> tuple[FloatArray, FloatArray]:
+        rows = validate_rows(self, X)
+        warn_of_held(rows, self.model_.limits, self.model_.feature_names)
+        return self.model_.predict_spread(rows, count_threads(self.n_jobs))
+
+    def _say_how(self) -> str:
+        return super()._say_how()[:-1] + ", or calibrate(X, y, cv=5) with the rows that it was fitted on."
 
 
 def tell_repeats(repeats: Sequence[tuple[int, int]], names: Sequence[str], X: FloatArray) -> None:

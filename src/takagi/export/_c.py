@@ -23,9 +23,11 @@ _TYPES = {
     "double": {"numpy": "float64", "f": "", "limit": "1e300", "bits": "64", "infinity": "0xffe0000000000000"},
     "float": {"numpy": "float32", "f": "f", "limit": "1e38f", "bits": "32", "infinity": "0xff000000"},
 }
-_RESERVED = ("h", "declarations_only", "n_columns", "n_outputs", "n_rules", "n_features", "n_projected", "n_bends")
+_RESERVED = (
+    "h", "declarations_only", "n_columns", "n_outputs", "n_rules", "n_features", "n_projected", "n_bends", "n_values",
+)  # fmt: skip
 _CONDITIONS = "[${NAME}_N_RULES][${NAME}_N_PROJECTED + ${NAME}_N_FEATURES]"
-_WEIGHTS = "[${NAME}_N_RULES][${NAME}_N_OUTPUTS][${NAME}_N_FEATURES + ${NAME}_N_BENDS + 1]"
+_WEIGHTS = "[${NAME}_N_RULES][$values][${NAME}_N_FEATURES + ${NAME}_N_BENDS + 1]"
 _TABLES = (
     ("origin", "[${NAME}_N_FEATURES + ${NAME}_N_BENDS]", "what inputs are taken relative to"),
     ("centers", _CONDITIONS, "of the rules' sets, relative to the origin"),
@@ -44,7 +46,14 @@ class ConstantNames(NamedTuple):
     outputs: list[str]
 
 
-def to_c(model: Any, path: str | Path | None = None, *, dtype: str = "double", name: str = "takagi") -> str:
+def to_c(
+    model: Any,
+    path: str | Path | None = None,
+    *,
+    dtype: str = "double",
+    name: str = "takagi",
+    coverage: float | None = None,
+) -> str:
     """Write a model as one C99 file with a function ``void NAME_predict(const double *x, double *y)``.
 
     The file needs nothing beyond the standard library, allocates nothing, writes no global and compiles without
@@ -61,6 +70,9 @@ def to_c(model: Any, path: str | Path | None = None, *, dtype: str = "double", n
         The type of all numbers.
     name : str, default="takagi"
         What all names in the file begin with: letters, digits and underscores, a letter first.
+    coverage : float, optional
+        Adds a function ``void NAME_predict_interval(const double *x, double *lower, double *upper)``, whose intervals
+        hold that part of new rows, between 0 and 1. The model needs a calibration.
 
     Returns
     -------
@@ -81,9 +93,10 @@ def to_c(model: Any, path: str | Path | None = None, *, dtype: str = "double", n
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name, re.ASCII):
         raise ValueError(f"name must be letters, digits and underscores with a letter first, got {name!r}.")
     source = open_source(model)
-    layout = lay_out(source.model, _TYPES[dtype]["numpy"])
+    layout = lay_out(source.model if coverage is None else source.model.add_spread(coverage), _TYPES[dtype]["numpy"])
     words = {"name": name, "NAME": name.upper(), "real": dtype, **_TYPES[dtype]}
     words |= {word: number + words["f"] for word, number in (("zero", "0.0"), ("half", "0.5"), ("one", "1.0"))}
+    words |= _write_interval(words, coverage)
     names = _name_constants(source, name.upper())
     words["link"] = Template(c.LINK_CODE[source.model.link]).substitute(words)
     parts = _write_declarations(source, names) | _write_tables(layout, words) | _write_encoding(source, names, words)
@@ -91,6 +104,16 @@ def to_c(model: Any, path: str | Path | None = None, *, dtype: str = "double", n
     text = re.sub("\n{3,}", "\n\n", Template(c.FILE).substitute(words, **parts, version=version("takagi")))
     write_if_asked(path, text)
     return text
+
+
+def _write_interval(words: dict[str, str], coverage: float | None) -> dict[str, str]:
+    """Write the function for intervals, if one is wanted, and how many values the rules then predict."""
+    name, upper = words["name"], words["NAME"]
+    texts = {"declare_interval": c.DECLARE_INTERVAL, "enum_values": c.ENUM_VALUES, "intervals": c.INTERVALS}
+    if coverage is None:
+        return {"values": f"{upper}_N_OUTPUTS", "function": f"void {name}_predict", **dict.fromkeys(texts, "")}
+    written = {key: Template(text).substitute(words, percent=f"{100 * coverage:g}") for key, text in texts.items()}
+    return {"values": f"{upper}_N_VALUES", "function": f"static void {name}_compute", **written}
 
 
 def _name_constants(source: OpenModel, prefix: str) -> ConstantNames:

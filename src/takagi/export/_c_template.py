@@ -99,3 +99,42 @@ static void ${name}_encode(const $real *x, $real *z)
 $calls
 }
 """
+
+DECLARE_INTERVAL = """
+/* Limits between which $percent % of new rows lie. */
+#ifdef __cplusplus
+extern "C"
+#endif
+void ${name}_predict_interval(const $real x[${NAME}_N_COLUMNS], $real lower[${NAME}_N_OUTPUTS],
+                              $real upper[${NAME}_N_OUTPUTS]);
+"""
+
+ENUM_VALUES = """\
+enum { ${NAME}_N_VALUES = 2 * ${NAME}_N_OUTPUTS }; /* predictions, and half the widths of their intervals */
+"""
+
+INTERVALS = """
+void ${name}_predict(const $real x[${NAME}_N_COLUMNS], $real y[${NAME}_N_OUTPUTS])
+{
+    $real value[${NAME}_N_VALUES];
+    int k;
+
+    ${name}_compute(x, value);
+    for (k = 0; k < ${NAME}_N_OUTPUTS; k++) {
+        y[k] = value[k];
+    }
+}
+
+void ${name}_predict_interval(const $real x[${NAME}_N_COLUMNS], $real lower[${NAME}_N_OUTPUTS],
+                              $real upper[${NAME}_N_OUTPUTS])
+{
+    $real value[${NAME}_N_VALUES];
+    int k;
+
+    ${name}_compute(x, value);
+    for (k = 0; k < ${NAME}_N_OUTPUTS; k++) {
+        lower[k] = value[k] - value[${NAME}_N_OUTPUTS + k];
+        upper[k] = value[k] + value[${NAME}_N_OUTPUTS + k];
+    }
+}
+"""

@@ -11,6 +11,7 @@ import numpy as np
 from takagi._model import OpenModel
 from takagi._typing import FloatArray
 from takagi._wording import name_features, name_outputs
+from takagi.calibration import Calibration
 from takagi.export._source import open_source, write_if_asked
 from takagi.rulebase import RuleBase
 from takagi.tables import Column
@@ -65,7 +66,9 @@ def rules_to_dict(model: Any) -> dict[str, Any]:
     dict
         With the keys "format", "version", "takagi", "columns", "features", "outputs", "is_single", "rules" and
         "profile". A width without condition and a profile that is not known are None. Of a sum of rule bases these are
-        the main rules, and "adjustments" lists the "rules" and the "profile" of each other part.
+        the main rules, and "adjustments" lists the "rules" and the "profile" of each other part. "calibration" is there
+        if it is known how far predictions are off: the "scale" of each rule, part after part, and "scores" with their
+        "levels", from which intervals of any coverage follow.
 
     Examples
     --------
@@ -90,7 +93,15 @@ def rules_to_dict(model: Any) -> dict[str, Any]:
         "is_single": source.is_single,
         **main,
         **({"adjustments": others} if others else {}),
+        **_list_calibration(source.model.calibration),
     }
+
+
+def _list_calibration(calibration: Calibration | None) -> dict[str, Any]:
+    if calibration is None:
+        return {}
+    arrays = {name: getattr(calibration, name).tolist() for name in ("scale", "scores", "levels")}
+    return {"calibration": {**arrays, "n_rows": int(calibration.n_rows), "source": calibration.source}}
 
 
 def _describe_column(column: Column, source: OpenModel) -> dict[str, Any]:

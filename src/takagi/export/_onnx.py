@@ -29,7 +29,9 @@ _LINKS: dict[str, tuple[str, dict[str, int]]] = {
 _LIMIT = {"float64": 1e300, "float32": 1e38}
 
 
-def to_onnx(model: Any, path: str | Path | None = None, *, dtype: str = "float64") -> "onnx.ModelProto":
+def to_onnx(
+    model: Any, path: str | Path | None = None, *, dtype: str = "float64", coverage: float | None = None
+) -> "onnx.ModelProto":
     """Write a model as an ONNX graph of opset 17, or 19 if it has categories.
 
     A model of numbers has one input ``X`` of shape (n_rows, n_features). One with a `TableEncoder` has an input of
@@ -45,6 +47,9 @@ def to_onnx(model: Any, path: str | Path | None = None, *, dtype: str = "float64
         A file to write as well.
     dtype : {"float64", "float32"}, default="float64"
         The type of all numbers, of inputs and output as well.
+    coverage : float, optional
+        Adds two outputs, ``lower`` and ``upper``, of the shape of ``y``: intervals that hold that part of new rows,
+        between 0 and 1. The model needs a calibration.
 
     Returns
     -------
@@ -65,7 +70,8 @@ def to_onnx(model: Any, path: str | Path | None = None, *, dtype: str = "float64
     source = open_source(model)
     graph = Graph(dtype, [column.name for column in source.columns] if source.has_table else [])
     rows = _encode_table(graph, source) if source.has_table else graph.add_input("X", source.model.n_features)
-    _predict(graph, rows, lay_out(source.model, dtype), source)
+    wanted = source.model if coverage is None else source.model.add_spread(coverage)
+    _predict(graph, rows, lay_out(wanted, dtype), source)
     proto = _finish(graph, source)
     write_if_asked(path, proto.SerializeToString())
     return proto
@@ -181,11 +187,27 @@ def _predict(graph: Graph, rows: str, layout: Layout, source: OpenModel) -> None
         share = graph.add("Unsqueeze", share, graph.add_constant([2], "last_axis", "int64"), out="share")
     weighted = graph.add("Mul", share, values, out="weighted")
     axis = graph.add_constant([1], "rule_axis", "int64")
+    if n_outputs > source.model.n_outputs:
+        _add_limits(graph, graph.add("ReduceSum", weighted, axis, out="outputs", keepdims=0), source)
+        return
     keepdims = int(n_outputs == 1 and not source.is_single)
     operator, attributes = _LINKS[source.model.link]
     outputs = graph.add("ReduceSum", weighted, axis, out="outputs", keepdims=keepdims)
     y = graph.add(operator, outputs, out="y", **attributes)
     graph.add_output(y, ["n_rows"] if source.is_single else ["n_rows", n_outputs])
+
+
+def _add_limits(graph: Graph, outputs: str, source: OpenModel) -> None:
+    """Declare predictions and the limits of intervals, given predictions and half the widths side by side."""
+    n_outputs = source.model.n_outputs
+    y, half = (graph.slice_columns(outputs, k * n_outputs, (k + 1) * n_outputs) for k in range(2))
+    limits = {"y": y, "lower": graph.add("Sub", y, half, out="low"), "upper": graph.add("Add", y, half, out="high")}
+    axis = graph.add_constant([1], "output_axis", "int64")
+    for word, values in limits.items():
+        if source.is_single:
+            graph.add_output(graph.add("Squeeze", values, axis, out=word), ["n_rows"])
+        else:
+            graph.add_output(graph.add("Identity", values, out=word), ["n_rows", n_outputs])
 
 
 def _hold(graph: Graph, rows: str, limits: FloatArray) -> str:

@@ -27,7 +27,7 @@ $outputs
 extern "C"
 #endif
 void ${name}_predict(const $real x[${NAME}_N_COLUMNS], $real y[${NAME}_N_OUTPUTS]);
-
+$declare_interval
 #endif
 
 #ifndef ${NAME}_DECLARATIONS_ONLY
@@ -35,7 +35,7 @@ void ${name}_predict(const $real x[${NAME}_N_COLUMNS], $real y[${NAME}_N_OUTPUTS
 $includes
 enum { ${NAME}_N_RULES = $n_rules, ${NAME}_N_FEATURES = $n_features };
 enum { ${NAME}_N_PROJECTED = $n_projected, ${NAME}_N_BENDS = $n_bends };
-
+$enum_values
 $tables
 $encoding
 static void ${name}_add_rules(const $real *a, int start, int stop, $real *y)
@@ -58,7 +58,7 @@ static void ${name}_add_rules(const $real *a, int start, int stop, $real *y)
         firing[r] = exp$f(nearest - firing[r]);
         total += firing[r];
     }
-    for (k = 0; k < ${NAME}_N_OUTPUTS; k++) {
+    for (k = 0; k < $values; k++) {
         $real sum = $zero;
         for (r = start; r < stop; r++) {
             $real value = ${name}_consequents[r][k][0];
@@ -71,7 +71,7 @@ static void ${name}_add_rules(const $real *a, int start, int stop, $real *y)
     }
 }
 
-void ${name}_predict(const $real x[${NAME}_N_COLUMNS], $real y[${NAME}_N_OUTPUTS])
+$function(const $real x[${NAME}_N_COLUMNS], $real y[$values])
 {
     $real a[${NAME}_N_PROJECTED + ${NAME}_N_FEATURES + ${NAME}_N_BENDS]; /* projections, features, bends */
     $real *const z = a + ${NAME}_N_PROJECTED;
@@ -84,10 +84,10 @@ $bend
         z[m] -= ${name}_origin[m];
     }
 $project
-    for (k = 0; k < ${NAME}_N_OUTPUTS; k++) {
+    for (k = 0; k < $values; k++) {
         y[k] = $zero;
     }
 $add
 ${link}}
-
+$intervals
 #endif

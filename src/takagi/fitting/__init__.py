@@ -13,6 +13,7 @@ from takagi.fitting._fit import (
     fit_rules,
     widen_limits,
 )
+from takagi.fitting._honest import Honest, calibrate_model, cross_validate, measure_honest
 from takagi.fitting._pilots import run_pilots
 from takagi.fitting._plan import AGREEMENT, RECIPES, Penalties, Plan, make_plan
 from takagi.fitting._ridge import Mix
@@ -37,6 +38,7 @@ __all__ = [
     "MAX_VALIDATION_ROWS",
     "RECIPES",
     "Fitted",
+    "Honest",
     "Limits",
     "Mix",
     "Penalties",
@@ -48,8 +50,10 @@ __all__ = [
     "add_limits",
     "add_profile",
     "bound_by_range",
+    "calibrate_model",
     "can_be_reduced",
     "choose_scale",
+    "cross_validate",
     "finish_fit",
     "fit_ridge_instead",
     "fit_rules",
@@ -58,6 +62,7 @@ __all__ = [
     "is_constant",
     "make_plan",
     "measure_columns",
+    "measure_honest",
     "measure_noise",
     "measure_rms",
     "measure_spread",

@@ -7,10 +7,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from takagi._messages import warn_user
 from takagi._typing import FloatArray
+from takagi.fitting._honest import Honest, calibrate_model, measure_honest
 from takagi.fitting._pilots import run_pilots
 from takagi.fitting._plan import Plan
 from takagi.fitting._ridge import Mix, fit_ridge
-from takagi.fitting._rows import Rows, split_rows, stack_rows
+from takagi.fitting._rows import HEAVY, Rows, split_rows, stack_rows
 from takagi.fitting._short import fit_short
 from takagi.fitting._teachers import expect_lessons, teach
 from takagi.fitting._training import Stage, Trained, Watch, train_rules
@@ -73,22 +74,30 @@ def fit_rules(
     watch.expect(plan.config.max_iter)
     if teaches:
         expect_lessons(plan, watch)
-    mix = Mix()
+    mix, honest, most = Mix(), None, np.inf
     if plan.penalties.are_open:
         found = run_pilots(rows, held_out, plan, rng, watch)
-        plan = replace(plan, penalties=found.penalties)
+        plan, honest = replace(plan, penalties=found.penalties), found.honest
         if start is None:
             mix = found.mix
     if not mix.has_rules:
-        return fit_ridge_instead(rows, given, plan, mix, watch)
+        return _calibrate(fit_ridge_instead(rows, given, plan, mix, watch), honest)
     if held_out is None and plan.holds_out:
+        most = HEAVY * rows.weight.mean()
         rows, held_out = split_rows(rows, plan.validation_fraction, rng)
     watch.begin("training")
     trained = train_rules(rows, held_out, plan, rng, watch, start=start, keep_interrupted=True)
     stopped = trained.result.stopped
     if teaches and stopped == "max_iter":
         trained, stopped = _be_taught(trained, rows, plan, rng, watch)
-    return widen_limits(finish_fit(trained, rows, given, plan, mix, watch, stopped), start)
+    fitted = widen_limits(finish_fit(trained, rows, given, plan, mix, watch, stopped), start)
+    if held_out is not None and len(given.X) > 1:
+        honest = measure_honest(fitted.model, held_out, "held out", most)
+    return _calibrate(fitted, honest if plan.config.loss == "squared" else None)
+
+
+def _calibrate(fitted: Fitted, honest: Honest | None) -> Fitted:
+    return replace(fitted, model=calibrate_model(fitted.model, honest))
 
 
 def finish_fit(

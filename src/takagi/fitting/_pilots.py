@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from takagi._typing import FloatArray
+from takagi.fitting._honest import Honest, measure_honest, stack_honest
 from takagi.fitting._plan import Penalties, Plan
 from takagi.fitting._ridge import Mix, choose_mix, fit_ridge
-from takagi.fitting._rows import MAX_VALIDATION_ROWS, Rows, draw_order, measure_columns
+from takagi.fitting._rows import HEAVY, MAX_VALIDATION_ROWS, Rows, draw_order, measure_columns
 from takagi.fitting._training import Watch, train_rules
 from takagi.rulebase import RuleBase
 from takagi.training import LOSSES, Loss
@@ -36,6 +37,7 @@ class Findings(NamedTuple):
 
     penalties: Penalties
     mix: Mix
+    honest: Honest | None = None  # errors of the pilots that did best, mixed so, on rows held out
 
 
 class _Pilot(NamedTuple):
@@ -66,7 +68,12 @@ def run_pilots(rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Gen
         fitted = [pilots.show_worth(split, penalties) for split in splits]
     mix = _choose_mix(splits, fitted, weight) if mixes and not watch.has_ended else Mix()
     _tell(penalties, mix, watch)
-    return Findings(penalties, mix)
+    if plan.config.loss != "squared" or len(rows.X) == 1:
+        return Findings(penalties, mix)
+    most = np.inf if held_out is not None else HEAVY * rows.weight.mean()
+    judged = [mix.apply(pilot.rules, training) for pilot, (training, _) in zip(fitted, splits, strict=True)]
+    parts = [measure_honest(rules, judges, "pilots", most) for rules, (_, judges) in zip(judged, splits, strict=True)]
+    return Findings(penalties, mix, stack_honest(parts))
 
 
 def _choose_mix(splits: list[Split], fitted: list[_Pilot], weight: FloatArray) -> Mix:

@@ -15,7 +15,9 @@ def export_text(model: Any, X: Table = None, *, centered: bool = False) -> str:
     A condition is a word for its place in the data, with its center and width: "rooms is high (about 6.8 +- 0.4)". One
     that never halves a rule's firing level within the data excludes nothing and is left out. Rules that carry intervals
     have conditions such as "rooms above 7.2" instead. Formulas are rounded so that the rounding costs about a hundredth
-    of the target's spread. Lines have at most 80 columns. A note at the end says so if the rules make sense only
+    of the target's spread. Where the model knows how far it is off on rows that it has not seen, a formula ends with
+    that: "price = 3.1 + 2 rooms +- 12" means a standard deviation of 12 where the rule governs, for the model as a
+    whole. Lines have at most 80 columns. A note at the end says so if the rules make sense only
     together: more than a third of their conditions are centered outside the data, or formulas of rules that govern more
     than a tenth of it leave the target's range; `check_rules` measures the same with data.
 
@@ -44,12 +46,12 @@ def export_text(model: Any, X: Table = None, *, centered: bool = False) -> str:
     >>> print(export_text(model, X[["bmi", "bp"]]))
     Rule 1 (66 % of the data)
       IF bmi is medium (about 24.2 +- 4.2) and bp is medium (about 89 +- 14)
-      THEN target = -37 + 4.18 bmi + 0.63 bp
+      THEN target = -37 + 4.18 bmi + 0.63 bp +- 64
     Rule 2 (34 % of the data)
       IF bmi is high (about 30.3 +- 3.6) and bp is high (about 107 +- 12)
-      THEN target = -48 + 4.51 bmi + 1.20 bp
+      THEN target = -48 + 4.51 bmi + 1.20 bp +- 64
     >>> print(export_text(model, centered=True).splitlines()[2])
-      THEN target = 131 + 4.2 (bmi - 26) + 0.63 (bp - 95)
+      THEN target = 131 + 4.2 (bmi - 26) + 0.63 (bp - 95) +- 64
     """
     members = open_committee(model).members
     texts = [describe_model(opened.measure(X), opened.columns, centered) for opened in members]
@@ -72,7 +74,8 @@ def rule_table(model: Any, X: Table = None) -> Any:
     -------
     pandas.DataFrame
         With the columns "rule" (its number), "share", "if" (its conditions; in brackets, where in the data an interval
-        lies: "rooms above 7.2 (very high)") and "then" (its formula); "then NAME" for each of several outputs. Where
+        lies: "rooms above 7.2 (very high)") and "then" (its formula); "then NAME" for each of several outputs. "+-" (or
+        "+- NAME") is the standard deviation of errors on unseen rows where the rule governs, if it is known. Where
         the model is a sum, "part" says whether a rule is one of the "Main rules" or of an "Adjustment". The rules of a
         committee stand member by member, with its number in "member".
 
@@ -90,7 +93,8 @@ def rule_table(model: Any, X: Table = None) -> Any:
     members = open_committee(model).members
     names = name_outputs(members[0].model)
     n_parts = max(len(opened.model.parts) for opened in members)
-    thens = ["then"] if len(names) == 1 else [f"then {name}" for name in names]
+    thens, spreads = ([word] if len(names) == 1 else [f"{word} {name}" for name in names] for word in ("then", "+-"))
+    scales = [None if (known := opened.model.calibration) is None else known.scale for opened in members]
     return pandas.DataFrame(
         {
             **({"member": i} if len(members) > 1 else {}),
@@ -99,8 +103,9 @@ def rule_table(model: Any, X: Table = None) -> Any:
             "share": reading.share,
             "if": " and ".join(map(_write_condition, reading.conditions)) or "anything",
             **{then: " ".join(terms) for then, terms in zip(thens, reading.formulas, strict=True)},
+            **({} if scale is None else dict(zip(spreads, scale[reading.number - 1].tolist(), strict=True))),
         }
-        for i, opened in enumerate(members, 1)
+        for i, (opened, scale) in enumerate(zip(members, scales, strict=True), 1)
         for reading in read_model(opened.measure(X).parts, columns=opened.columns)
     )
 

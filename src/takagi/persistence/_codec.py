@@ -55,7 +55,7 @@ def encode_model(model: Any) -> dict[str, Any]:
     if type(model) is RuleBase:
         return {"class": "RuleBase", "rules": encode_rules(model)}
     if type(model) is RuleModel:
-        return {"class": "RuleModel", "parts": encode_parts(model)}
+        return {"class": "RuleModel", **encode_parts(model)}
     if type(model) in (TSKRegressor, TSKCommittee):
         return _encode_step(model, "model")
     if type(model) is not Pipeline or type(model.steps[-1][1]) not in (TSKRegressor, TSKCommittee):
@@ -79,7 +79,7 @@ def decode_model(node: Node) -> Any:
     if kind == "RuleBase":
         return decode_rules(node.open(("class", "rules"))["rules"])
     if kind == "RuleModel":
-        return decode_parts(node.open(("class", "parts"))["parts"])
+        return decode_parts(node.open(("class", "parts"), optional=("calibration",)))
     if kind in _LAST:
         return _decode_step(node, _LAST)
     parts = node.open(("class", "steps", "transform_input", "verbose"))

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from takagi.calibration import Calibration
 from takagi.estimators import Memory, TSKCommittee, TSKRegressor
 from takagi.persistence._regressor import decode_stages, encode_stages
+from takagi.persistence._rules import decode_calibration, encode_calibration
 from takagi.persistence._schema import Node
 from takagi.rulemodel import RuleModel
 
@@ -30,6 +32,7 @@ def encode_committee(
         "estimator": None if committee.estimator is None else encode_parameters(committee.estimator),
         "members": [encode_member(member) for member in committee.estimators_],
         "memory": None if committee.memory_ is None else _encode_memory(committee.memory_),
+        **encode_calibration(getattr(committee, "calibration_", None)),
         "stages": encode_stages(committee.stages_),
         "oof_rmse": np.atleast_1d(committee.oof_rmse_).tolist(),
         "oof_prediction": committee.oof_prediction_.reshape(len(committee.oof_prediction_), -1).T.tolist(),
@@ -40,7 +43,7 @@ def decode_committee(
     node: Node, decode_member: Callable[[Node], TSKRegressor], decode_parameters: Callable[[Node, type], dict[str, Any]]
 ) -> TSKCommittee:
     """Return a committee from what `encode_committee` made of it, given what reads a regressor and parameters."""
-    parts = node.open(_FIELDS)
+    parts = node.open(_FIELDS, optional=("calibration",))
     committee = TSKCommittee(**decode_parameters(parts["parameters"], TSKCommittee))
     committee.estimator = parts["estimator"].maybe(
         lambda parameters: TSKRegressor(**decode_parameters(parameters, TSKRegressor))
@@ -54,6 +57,9 @@ def decode_committee(
     _take_over(committee, committee.estimators_[0])
     committee.memory_ = parts["memory"].maybe(partial(_decode_memory, rules=committee.estimators_[0].model_))
     committee.stages_ = decode_stages(parts["stages"])
+    committee.calibration_ = decode_calibration(parts)
+    if committee.calibration_ is not None:
+        _check_scales(committee, committee.calibration_, parts["calibration"])
     rmse, prediction = parts["oof_rmse"].array(1), parts["oof_prediction"].array(2)
     n_outputs = committee.estimators_[0].model_.n_outputs
     for name, values in (("oof_rmse", rmse), ("oof_prediction", prediction)):
@@ -63,6 +69,13 @@ def decode_committee(
     committee.oof_rmse_ = float(rmse[0]) if is_single else rmse
     committee.oof_prediction_ = prediction[0] if is_single else np.ascontiguousarray(prediction.T)
     return committee
+
+
+def _check_scales(committee: TSKCommittee, calibration: Calibration, node: Node) -> None:
+    models = [member.model_ for member in committee.estimators_]
+    shape = sum(model.n_rules for model in models), models[0].n_outputs
+    if calibration.scale.shape != shape:
+        node.refuse(f"scales of {shape[0]} rules and {shape[1]} output(s)")
 
 
 def _encode_memory(memory: Memory) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def encode_regressor(model: TSKRegressor) -> dict[str, Any]:
     return {
         "feature_names": encode_names(model),
         "is_single_target": bool(model.is_single_target_),
-        "parts": encode_parts(model.model_),
+        **encode_parts(model.model_),
         "recipe": model.recipe_,
         "used": {name: int(value) if name == "batch_size" else float(value) for name, value in used.items()},
         "best_iter": int(model.best_iter_),
@@ -40,8 +40,8 @@ def encode_regressor(model: TSKRegressor) -> dict[str, Any]:
 
 def decode_regressor(parameters: dict[str, Any], node: Node) -> TSKRegressor:
     """Return a regressor from what `encode_regressor` made of it."""
-    parts = node.open(_FIELDS, optional=("stream",))
-    rules = decode_parts(parts["parts"])
+    parts = node.open(_FIELDS, optional=("stream", "calibration"))
+    rules = decode_parts(parts)
     fitted = Fitted(
         model=rules,
         recipe=parts["recipe"].text(RECIPES),

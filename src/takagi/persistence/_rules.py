@@ -1,12 +1,14 @@
 """Rules as plain JSON values and back."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from takagi._typing import FloatArray
 from takagi.bend import KINDS, Bend
+from takagi.calibration import SOURCES, Calibration
 from takagi.persistence._schema import ModelFileError, Node
 from takagi.profile import Profile
 from takagi.rulebase import LINKS, RuleBase
@@ -21,6 +23,7 @@ _RULES = (
 )  # fmt: skip
 _OPTIONAL = ("bends", "intervals", "limits")  # left out where there are none
 _BEND = ("feature", "kind", "knot", "floor")
+_ARRAYS = ("scale", "scores", "levels")  # of a calibration
 _PROFILE = ("n_rows", "share", "mean", "quantiles", "output_quantiles")
 
 
@@ -65,14 +68,35 @@ def decode_rules(node: Node) -> RuleBase:
     )
 
 
-def encode_parts(model: RuleModel) -> list[dict[str, Any]]:
-    """Return the parts of a model as plain values."""
-    return [encode_rules(part) for part in model.parts]
+def encode_parts(model: RuleModel) -> dict[str, Any]:
+    """Return the parts of a model as plain values, and its calibration if it has one."""
+    return {"parts": [encode_rules(part) for part in model.parts], **encode_calibration(model.calibration)}
 
 
-def decode_parts(node: Node) -> RuleModel:
+def decode_parts(parts: dict[str, Node]) -> RuleModel:
     """Return a model from what `encode_parts` made of it."""
-    return build(node, lambda: RuleModel(tuple(decode_rules(part) for part in node)))
+    node, calibration = parts["parts"], decode_calibration(parts)
+    rules = build(node, lambda: RuleModel(tuple(decode_rules(part) for part in node)))
+    return build(parts.get("calibration", node), lambda: replace(rules, calibration=calibration))
+
+
+def encode_calibration(calibration: Calibration | None) -> dict[str, Any]:
+    """Return a calibration as plain values under its name; nothing if there is none."""
+    if calibration is None:
+        return {}
+    arrays = {name: getattr(calibration, name).tolist() for name in _ARRAYS}
+    return {"calibration": {**arrays, "n_rows": int(calibration.n_rows), "source": calibration.source}}
+
+
+def decode_calibration(parts: dict[str, Node]) -> Calibration | None:
+    """Return a calibration from what `encode_calibration` made of it; files of older libraries have none."""
+    if "calibration" not in parts:
+        return None
+    node = parts["calibration"]
+    known = node.open((*_ARRAYS, "n_rows", "source"))
+    arrays = {name: known[name].array(2) for name in _ARRAYS}
+    n_rows, source = known["n_rows"].integer(least=1), known["source"].text(SOURCES)
+    return build(node, lambda: Calibration(**arrays, n_rows=n_rows, source=source))
 
 
 def _decode_bend(node: Node) -> Bend:

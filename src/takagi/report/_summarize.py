@@ -23,6 +23,7 @@ _MOST_ROWS = 2_000  # that rules are left out for, and columns are shuffled in
 _LEAST_ROWS = 50
 _MOST_WORK = 2e9  # products of rows, rules and features, in all predictions for shuffled columns
 _MOST_CELLS = 1_000  # conditions in the table of rules
+_COVERAGE = 0.9  # of the interval around a prediction
 _MOST_COLUMNS = 40  # in a rule's text
 
 
@@ -69,6 +70,7 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
             "history": summarize_history(opened.regressor),
             "simplification": summarize_simplification(model, X, y) if options.simplify else None,
             "model": _list_model(rules),
+            "band": _list_band(rules),
             "rows": pick_rows(opened, rows, target, start, options.max_rows),
         }
     )
@@ -136,6 +138,7 @@ def _list_rules(model: Any, opened: OpenModel, X: Table, y: Table, order: IntArr
     shown = order[: int(np.clip(_MOST_CELLS // opened.model.n_rules, 8, _MOST_COLUMNS))]
     kept = np.concatenate([opened.inputs_of(int(c)) for c in shown]).astype(np.intp)
     parts = [_keep_features(part, kept) for part in opened.model.parts]
+    scales = None if opened.model.calibration is None else opened.model.calibration.scale
     return {
         "n_columns": len(shown),
         "truth": check.describe(),
@@ -148,8 +151,9 @@ def _list_rules(model: Any, opened: OpenModel, X: Table, y: Table, order: IntArr
                 "loss": losses[reading.number],
                 "conditions": [_split_condition(condition) for condition in reading.conditions],
                 "formulas": reading.formulas,
+                "spreads": reading.spreads,
             }
-            for reading in read_model(parts, columns=[opened.columns[c] for c in shown])
+            for reading in read_model(parts, columns=[opened.columns[c] for c in shown], scales=scales)
         ],
     }
 
@@ -196,6 +200,14 @@ def _list_model(model: RuleModel) -> dict[str, Any]:
     """Return the numbers that the page predicts with."""
     assert model.profile is not None
     return {"mean": model.profile.mean, "parts": [_list_part(part) for part in model.parts]}
+
+
+def _list_band(model: RuleModel) -> dict[str, Any] | None:
+    """Return half the width of the interval where a rule governs alone, if it is known for enough rows."""
+    known = model.calibration
+    if known is None or (known.levels[-1] < _COVERAGE).any():
+        return None
+    return {"coverage": _COVERAGE, "half": known.scale * known.find_reach(_COVERAGE) / len(model.parts)}
 
 
 def _list_part(part: RuleBase) -> dict[str, Any]:

@@ -13,8 +13,10 @@ from takagi.fitting import (
     Plan,
     Rows,
     Watch,
+    calibrate_model,
     fit_ridge_instead,
     measure_columns,
+    measure_honest,
     merge_equal_rows,
     run_pilots,
     widen_limits,
@@ -120,7 +122,10 @@ class _Epochs:
         profile = fitted.model.profile
         assert profile is not None
         rules = replace(fitted.model.first, profile=replace(profile, n_rows=min(self.passes.n_rows, profile.n_rows)))
-        return replace(fitted, model=RuleModel((rules,)), stages=tuple(self.watch.stages))
+        assert self.stream.seen is not None
+        model = RuleModel((rules,))
+        honest = measure_honest(model, self.stream.seen.reservoir, "held out")
+        return replace(fitted, model=calibrate_model(model, honest), stages=tuple(self.watch.stages))
 
     @property
     def _progress(self) -> tuple[int, int]:

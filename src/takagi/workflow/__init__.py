@@ -10,8 +10,9 @@ from takagi.workflow._models import LabeledRows, LoadedModel
 from takagi.workflow._parts import RowsInParts, TableParts, comes_in_parts, read_sample, train_in_parts
 from takagi.workflow._scores import Score, count_all_rules, describe_size, score_model, score_settings
 from takagi.workflow._settings import ModelSettings, choose_settings, list_candidates
+from takagi.workflow._stability import RuleStability, StableRule, rule_stability
 from takagi.workflow._table import TrainingTable, read_training_table
-from takagi.workflow._training import Candidate, search_settings, split_off, train_model
+from takagi.workflow._training import Candidate, calibrate_by_folds, search_settings, split_off, train_model
 
 __all__ = [
     "LEFT_OUT",
@@ -22,10 +23,13 @@ __all__ = [
     "LoadedModel",
     "ModelSettings",
     "RowsInParts",
+    "RuleStability",
     "Score",
+    "StableRule",
     "TableParts",
     "Tell",
     "TrainingTable",
+    "calibrate_by_folds",
     "choose_settings",
     "comes_in_parts",
     "count_all_rules",
@@ -33,6 +37,7 @@ __all__ = [
     "list_candidates",
     "read_sample",
     "read_training_table",
+    "rule_stability",
     "score_model",
     "score_settings",
     "search_settings",

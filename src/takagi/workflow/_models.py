@@ -99,16 +99,32 @@ class LoadedModel:
         lacking = ", ".join(str(number) for number in wanted if number not in found)
         raise RequestError(f"{table.label} has {count(n_read, 'row')}, 0 to {n_read - 1}, but not {lacking}.", "row")
 
-    def predict_blocks(self, table: OpenTable, keep: Sequence[str] = ()) -> Iterator[Any]:
+    def check_coverage(self, coverage: float) -> None:
+        """Raise an error that says what to do if the model has no intervals of a coverage."""
+        known = getattr(self._last, "calibration_", getattr(self._last, "calibration", None))
+        if known is None:
+            raise RequestError(
+                "it is not known how far the model is off on rows that it has not seen; it can be found out by "
+                "cross-validation when the model is fitted.",
+                "intervals",
+            )
+        try:
+            known.find_reach(coverage)
+        except ValueError as error:
+            raise RequestError(str(error)) from error
+
+    def predict_blocks(
+        self, table: OpenTable, keep: Sequence[str] = (), coverage: float | None = None
+    ) -> Iterator[Any]:
         """Yield data frames of some columns to keep, as they are, with the predictions behind them.
 
-        All cores work in threads, which changes no bit.
+        With a coverage, the limits of intervals follow. All cores work in threads, which changes no bit.
         """
         if hasattr(self._last, "n_jobs"):
             self._last.set_params(n_jobs=-1)
         n_before = 0
         for kept, block in self._blocks(table, keep):
-            yield self._add_predictions(kept, block, n_before)
+            yield self._add_predictions(kept, block, n_before, coverage)
             n_before += len(block)
         if not n_before:
             raise DatasetError(f"{table.label} has names but no rows.")
@@ -134,19 +150,23 @@ class LoadedModel:
         blocks = table.blocks(names, n_rows, self._find_kinds(names), keep)
         return ((kept, self._prepare(block)) for kept, block in blocks if len(block))
 
-    def _add_predictions(self, kept: Any, block: Any, n_before: int) -> Any:
+    def _add_predictions(self, kept: Any, block: Any, n_before: int, coverage: float | None) -> Any:
         try:
             rows = self.model[:-1].transform(block) if len(getattr(self.model, "steps", [])) > 1 else block
-            prediction = self._last.predict(rows).reshape(len(block), -1)
+            columns = [self._last.predict(rows).reshape(len(block), -1)]
+            if coverage is not None:
+                limits = self._last.predict_interval(rows, coverage).reshape(len(block), -1, 2)
+                columns += [limits[:, :, 0], limits[:, :, 1]]
         except ValueError as error:
             if not n_before:
                 raise
             raise DatasetError(f"in the block that starts at row {n_before:,} of the table: {error}") from error
         self._count_held(np.asarray(rows, dtype=float))
-        names = [f"predicted_{target}" for target in self.targets]
+        words = ("predicted", "lower", "upper")[: len(columns)]
+        names = [f"{word}_{target}" for word in words for target in self.targets]
         while set(names) & set(kept.columns):
             names = [f"{name}_" for name in names]
-        return kept.assign(**dict(zip(names, prediction.T, strict=True)))
+        return kept.assign(**dict(zip(names, np.hstack(columns).T, strict=True)))
 
     @property
     def _last(self) -> Any:

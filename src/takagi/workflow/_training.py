@@ -12,11 +12,13 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import Pipeline
 
 from takagi._typing import IntArray
+from takagi.estimators import calibrate
 from takagi.training import Progress
 from takagi.workflow._events import Event, Tell, ignore
 from takagi.workflow._settings import ModelSettings, build_model
 
 _MANY_ROWS = 1000
+_FOLDS = 5  # for intervals
 
 
 def train_model(X: Any, y: Any, settings: ModelSettings, tell: Tell = ignore, task: str = "") -> Pipeline:
@@ -51,6 +53,22 @@ def train_model(X: Any, y: Any, settings: ModelSettings, tell: Tell = ignore, ta
     if getattr(model[-1], "stopped_", "") == "interrupted":  # the library would keep the best rules so far
         raise KeyboardInterrupt
     return model
+
+
+def calibrate_by_folds(model: Pipeline, X: Any, y: Any, tell: Tell = ignore) -> Pipeline:
+    """Return the model after five more fits to parts of its rows have told how far it is off on new ones.
+
+    Parameters
+    ----------
+    model : Pipeline
+        A fitted pipeline that ends in a `TSKRegressor`.
+    X, y : data frame and series
+        The rows that it was fitted on.
+    tell : callable, optional
+        Called with an `Event` before.
+    """
+    tell(Event(f"Fitting {_FOLDS} parts of the rows for intervals", 0, None, "fits"))
+    return calibrate(model, X, y, cv=min(_FOLDS, len(y)))
 
 
 def split_off(n_rows: int, fraction: float, seed: int) -> tuple[IntArray, IntArray]:

@@ -77,9 +77,20 @@ class Panel {
     this.part("prediction").textContent = this.write(this.prediction[k]);
     this.part("prediction").dataset.value = String(this.prediction[k]);
     this.part("start").textContent = this.describeStart();
+    this.showBand(this.prediction[k]);
     this.showContributions();
     this.rules.show(this.share, this.layout.rules, (r) => this.write(this.outputs[r * this.model.nOutputs + k]));
     this.announce(`${name}: ${this.write(this.prediction[k])}`);
+  }
+
+  // Shows between which limits most new rows like this one lie, where the model knows how far it is off.
+  showBand(prediction) {
+    const { band } = this.report;
+    if (!band) return;
+    const half = sum(this.share.map((share, r) => share * band.half[r][this.output]));
+    const [low, high] = [prediction - half, prediction + half];
+    this.part("band").textContent = `${Math.round(100 * band.coverage)} % of such rows: ${this.write(low)} to ${this.write(high)}`;
+    Object.assign(this.part("band").dataset, { low: String(low), high: String(high) });
   }
 
   // Tells screen readers the prediction when it has come to rest.

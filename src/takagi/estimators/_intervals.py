@@ -1,0 +1,184 @@
+"""Prediction intervals: what regressors, committees and pipelines share of them."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from takagi._dask import map_rows
+from takagi._model import list_steps
+from takagi._typing import FloatArray, Table
+from takagi._validation import TrainingData, is_dask, validate_training
+from takagi.calibration import Calibration, check_coverage, make_intervals
+from takagi.fitting import Rows
+from takagi.rulemodel import RuleModel
+
+E = TypeVar("E", bound=BaseEstimator)
+
+
+# -- for any model -----------------------------------------------------------------------------------------------------
+
+
+def predict_interval(model: Any, X: Table, coverage: float = 0.9) -> FloatArray:
+    """Return intervals for the targets of rows; a pipeline has no such method, and this takes it, too.
+
+    Parameters
+    ----------
+    model : TSKRegressor, TSKCommittee, Pipeline or RuleModel
+        A fitted model, or a search over one.
+    X : array or data frame of shape (n_rows, n_columns)
+        Rows, as the model's `predict` takes them.
+    coverage : float, default=0.9
+        The part of new rows whose target is to lie in its interval, between 0 and 1.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, 2) or (n_rows, n_outputs, 2)
+        Lower and upper limits; the latter shape for several targets, each of which has that coverage by itself.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from takagi import TSKRegressor, predict_interval
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), TSKRegressor(n_rules=2, max_iter=300, random_state=0)).fit(X, y)
+    >>> predict_interval(model, X[:3], coverage=0.8).shape
+    (3, 2)
+    """
+    if isinstance(model, RuleModel):
+        return model.predict_interval(X, coverage)
+    transform, regressor = _take_apart(model)
+    return regressor.predict_interval(transform(X), coverage)
+
+
+def calibrate(model: E, X: Table, y: Table, sample_weight: Table = None, *, cv: int | None = None) -> E:
+    """Calibrate the last step of a pipeline, or another model, in place, as its method `calibrate` does.
+
+    Parameters
+    ----------
+    model : TSKRegressor, TSKCommittee or Pipeline
+        A fitted model.
+    X, y, sample_weight : as in `TSKRegressor.calibrate`
+        Rows that the model has not seen; with `cv`, those that it was fitted on.
+    cv : int, optional
+        Folds of cross-validation; only of a `TSKRegressor`, since a committee has its own.
+
+    Returns
+    -------
+    TSKRegressor, TSKCommittee or Pipeline
+        The model itself.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from takagi import TSKRegressor, calibrate, predict_interval
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), TSKRegressor(n_rules=2, max_iter=300, random_state=0))
+    >>> model = calibrate(model.fit(X[:300], y[:300]), X[300:], y[300:])
+    >>> predict_interval(model, X[:3]).shape
+    (3, 2)
+    """
+    transform, regressor = _take_apart(model)
+    options = {} if cv is None else {"cv": cv}
+    regressor.calibrate(transform(X), y, sample_weight, **options)
+    return model
+
+
+def _take_apart(model: Any) -> tuple[Callable[[Table], Any], Any]:
+    """Return what takes a table to the rows of the last step of a model, and that step."""
+    model = getattr(model, "best_estimator_", model)
+    steps = list_steps(model)
+    if isinstance(model, type) or not steps or not hasattr(steps[-1], "predict_interval"):
+        last = f" that ends in {type(steps[-1]).__name__}" if steps and steps[-1] is not model else ""
+        raise TypeError(
+            "model must be a fitted TSKRegressor, TSKCommittee or RuleModel, or a Pipeline that ends in one, got "
+            f"{type(model).__name__}{last}."
+        )
+
+    def transform(X: Table) -> Any:
+        for step in steps[:-1]:
+            X = step.transform(X)
+        return X
+
+    return transform, steps[-1]
+
+
+# -- for estimators ----------------------------------------------------------------------------------------------------
+
+
+class PredictsIntervals:
+    """The method `predict_interval` of estimators with a calibration."""
+
+    is_single_target_: bool
+
+    def predict_interval(self, X: Table, coverage: float = 0.9) -> FloatArray:
+        """Return intervals that hold the targets of new rows in a given part of cases.
+
+        That is split conformal prediction: an interval reaches as many spreads to either side of the prediction as hold
+        that part of the errors on rows that the model has not seen. The spread varies from rule to rule.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+        coverage : float, default=0.9
+            The part of new rows whose target is to lie in its interval, between 0 and 1.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2) or (n_rows, n_outputs, 2)
+            Lower and upper limits. Each of several targets has that coverage by itself.
+
+        Raises
+        ------
+        ValueError
+            If no errors on unseen rows are known, or too few of them for that coverage.
+        """
+        check_coverage(coverage)
+        calibration = self._find_calibration()
+        if calibration is None:
+            raise ValueError(self._say_how())
+        reach = calibration.find_reach(coverage)
+        if is_dask(X):
+            if not self.is_single_target_:
+                raise ValueError("Intervals of a Dask collection are for one target. Compute X first.")
+            return map_rows(lambda block: self.predict_interval(block, coverage), X, 2, ("lower", "upper"))
+        prediction, spread = self._predict_spread(X)
+        intervals = make_intervals(prediction, reach * spread)
+        return intervals[:, 0] if self.is_single_target_ else intervals
+
+    def _predict_both(self, X: Table) -> tuple[FloatArray, FloatArray]:
+        """Return predictions and their standard deviations, shaped as those of `predict`."""
+        if self._find_calibration() is None:
+            raise ValueError(self._say_how())
+        if is_dask(X):
+            raise ValueError("return_std is for tables in memory. Compute X first.")
+        both = self._predict_spread(X)
+        return (both[0][:, 0], both[1][:, 0]) if self.is_single_target_ else both
+
+    def _say_how(self) -> str:
+        return (
+            f"It is not known how far this {type(self).__name__} is off on rows that it has not seen. Call "
+            "calibrate(X, y) with such rows."
+        )
+
+    def _find_calibration(self) -> Calibration | None:
+        raise NotImplementedError
+
+    def _predict_spread(self, X: Table) -> tuple[FloatArray, FloatArray]:
+        raise NotImplementedError
+
+
+def read_rows(estimator: BaseEstimator, data: tuple[Table, Table, Table], n_outputs: int) -> Rows:
+    """Return checked rows with weight to calibrate a fitted estimator with: X, y and weights."""
+    checked: TrainingData = validate_training(estimator, *data, min_rows=1, reset=False)
+    if checked.y.shape[1] != n_outputs:
+        raise ValueError(f"y must have {n_outputs} target(s), as the model has, got {checked.y.shape[1]}.")
+    rows = Rows(*checked[:3])
+    if not (rows.weight > 0).any():
+        raise ValueError("At least one row must have weight, got none.")
+    return rows.take(np.flatnonzero(rows.weight > 0))
