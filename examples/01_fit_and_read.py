@@ -1,10 +1,10 @@
 """Fit models, score them beside ridge regression, and read the rules of one.
 
 The data comes with scikit-learn: Friedman's first problem, which is nonlinear, and ten measurements of 442 diabetes
-patients with the progression of the disease after a year, which is nearly linear.
+patients with the progression of the disease after a year, which is nearly linear; and the chemistry of 178 wines.
 """
 
-from sklearn.datasets import load_diabetes, make_friedman1
+from sklearn.datasets import load_diabetes, load_wine, make_friedman1
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics import root_mean_squared_error
 from sklearn.model_selection import train_test_split
@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from takagi import TSKRegressor
+from takagi.inspection import check_rules
 
 
 def compare_with_ridge(name, X, y):
@@ -28,7 +29,9 @@ print("test RMSE        takagi      ridge    ratio")
 compare_with_ridge("friedman 1", *make_friedman1(2000, noise=1.0, random_state=0))
 compare_with_ridge("diabetes", X, y)
 
-X = X[["bmi", "bp", "s5"]].rename(columns={"bp": "blood_pressure", "s5": "log_triglycerides"})
-model = TSKRegressor(n_rules=3, recipe="droprule", random_state=0).fit(X, y.rename("progression"))
-print("\nThree rules for the progression of diabetes\n")
-print(model.rule_base_)
+wine = load_wine(as_frame=True).data
+model = TSKRegressor(n_rules=2, max_terms=3, random_state=0).fit(wine.drop(columns="proline"), wine["proline"])
+print("\nTwo short rules for the proline in 178 wines, each true by itself\n")
+print(model.model_)
+print()
+print(check_rules(model, wine.drop(columns="proline"), wine["proline"]))

@@ -54,8 +54,18 @@ def make_part(rng, asked, n_features=4, n_outputs=1, n_rules=2, bends=(), with_i
     return RuleBase(centers, widths, consequents, bends=bends, intervals=intervals, **parts)
 
 
-def make_sum(rng, n_parts=2, n_outputs=1, n_features=4, most_bends=3, link="identity", **names) -> RuleModel:
-    """A random sum of rule bases, some with bends, intervals, conditions on the same features, and a profile."""
+def make_limits(rng, n_features) -> np.ndarray:
+    """Limits amid normally distributed rows, some of them open, and one of them a single value."""
+    limits = np.sort(rng.normal(size=(n_features, 2)), axis=1)
+    limits = np.where(rng.random(limits.shape) < 0.3, [-np.inf, np.inf], limits)
+    limits[rng.integers(n_features)] = rng.normal()
+    return limits
+
+
+def make_sum(
+    rng, n_parts=2, n_outputs=1, n_features=4, most_bends=3, link="identity", is_held=False, **names
+) -> RuleModel:
+    """A random sum of rule bases, some with bends, intervals, conditions on the same features, limits and a profile."""
     parts = []
     for _ in range(n_parts):
         asked = np.flatnonzero(rng.random(n_features) < 0.6)
@@ -69,7 +79,8 @@ def make_sum(rng, n_parts=2, n_outputs=1, n_features=4, most_bends=3, link="iden
         rows = rng.normal(size=(20, n_features))
         targets = parts[0].predict_raw(rows)
         parts[0] = replace(parts[0], profile=measure_profile((rows, targets), parts[0].firing_share))
-    return RuleModel(tuple(parts))
+    model = RuleModel(tuple(parts))
+    return model.hold_at(make_limits(rng, n_features)) if is_held else model
 
 
 @st.composite
@@ -82,6 +93,7 @@ def sums(draw, **fixed) -> RuleModel:
         "n_features": draw(st.integers(1, 5)),
         "most_bends": draw(st.sampled_from([0, 3])),
         "link": draw(st.sampled_from(["identity", "logit" if n_outputs == 1 else "softmax"])),
+        "is_held": draw(st.booleans()),
     }
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     return make_sum(rng, **(chosen | fixed))

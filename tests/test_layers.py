@@ -11,7 +11,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "takagi"
 
 LAYERS = [
     ["_typing", "_compat", "_kinds", "_messages", "_text", "_files", "_rounding"],
-    ["bend"],
+    ["bend", "_extrapolation"],
     ["kernels", "datasets", "profile", "_validation", "_dask", "_scoring"],
     ["_wording", "tables"],
     ["rulebase"],

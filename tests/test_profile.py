@@ -118,3 +118,11 @@ def test_places_among_tiny_numbers():
 def test_a_column_of_zeros_has_places():
     profile = make_profile(np.zeros(20))
     assert [profile.place(0, value) for value in (-1.0, 0.0, 1.0)] == [0.0, 0.5, 1.0]
+
+
+def test_limits_lie_one_range_beyond_the_data_and_are_finite():
+    rows = np.array([[2.0, 3.0, -1.2e308], [5.0, 3.0, 1.2e308]])
+    limits = measure_profile((rows, np.zeros((2, 1))), lambda X: np.ones((len(X), 1))).find_limits()
+    np.testing.assert_array_equal(limits[:2], [[-1.0, 8.0], [3.0, 3.0]])
+    largest = np.finfo(float).max
+    np.testing.assert_array_equal(limits[2], [-largest, largest])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference as ref
-from cases import GROUPS, PROJECTIONS, explore, make_rules, problems, to_oracle, to_takagi
+from cases import GROUPS, PROJECTIONS, explore, make_limits, make_rules, problems, to_oracle, to_takagi
 from takagi import RuleBase
 from takagi.rulebase import pack, unpack
 
@@ -442,3 +442,51 @@ def test_names_with_signs_are_left_as_they_are(name):
 def test_repr_tells_the_sizes(rules):
     assert repr(rules) == "RuleBase(n_rules=9, n_features=4, n_outputs=2)"
     assert (rules.n_rules, rules.n_features, rules.n_outputs) == (9, 4, 2)
+
+
+# -- values far beyond the data ----------------------------------------------------------------------------------------
+
+
+def test_what_rules_say_of_far_rows_is_said_of_held_ones(rules):
+    limits = make_limits(np.random.default_rng(3), 4)
+    held, X = replace(rules, limits=limits), np.random.default_rng(4).normal(scale=5, size=(30, 4))
+    X[0] = np.where(np.isinf(limits).any(axis=1), 0.0, 1e300)
+    near = np.clip(X, limits[:, 0], limits[:, 1])
+    np.testing.assert_array_equal(held.hold_rows(X), near)
+    for name in ("antecedent_inputs", "consequent_inputs", "log_firing", "firing_share", "rule_outputs", "predict"):
+        np.testing.assert_array_equal(getattr(held, name)(X), getattr(rules, name)(near))
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.01, 100), st.floats(-100, 100))
+@explore
+def test_limits_follow_the_units(seed, scale, mean):
+    rng = np.random.default_rng(seed)
+    rules = replace(to_takagi(make_rules(rng)), limits=make_limits(rng, 3))
+    moved = rules.rescale(np.full(3, mean), np.full(3, scale), np.zeros(1), np.ones(1))
+    assert ((rules.limits[:, 0] == rules.limits[:, 1]) <= (moved.limits[:, 0] == moved.limits[:, 1])).all()
+    X = rng.normal(scale=4, size=(10, 3))
+    np.testing.assert_allclose(moved.hold_rows(X * scale + mean), rules.hold_rows(X) * scale + mean, atol=1e-9)
+    np.testing.assert_allclose(moved.predict(X * scale + mean), rules.predict(X), rtol=1e-6, atol=1e-6)
+
+
+def test_limits_stay_with_the_rules(rules):
+    held = replace(rules, limits=[[-1.0, 1.0]] * 4)
+    copied = pickle.loads(pickle.dumps(held))
+    for other in (held.take([2, 0]), held.rename(list("abcd")), held.fold_consequents(), copied):
+        np.testing.assert_array_equal(other.limits, held.limits)
+    assert held != rules
+    assert not held.limits.flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ([[0.0, 1.0]], r"limits must have shape \(4, 2\), got \(1, 2\)"),
+        ([[1.0, 0.0]] * 4, "lower limit of a feature must not be above the upper"),
+        ([[np.nan, 0.0]] * 4, "neither may be NaN"),
+        ([[np.inf, np.inf]] * 4, "minus infinity and infinity"),
+    ],
+)
+def test_limits_are_checked(rules, limits, message):
+    with pytest.raises(ValueError, match=message):
+        replace(rules, limits=limits)

@@ -123,3 +123,33 @@ def test_conditions_with_intervals_read_as_their_limits():
     assert "IF age below 30 and size above 7.25 and rate from 300 to 420\n" in text
     moved = replace(part, intervals=intervals).rescale(np.ones(4), np.full(4, 2.0), np.zeros(1), np.ones(1))
     np.testing.assert_array_equal(moved.intervals[0], [[-inf, 61], [15.5, inf], [601, 841], [-inf, inf]])
+
+
+def test_all_parts_hold_at_the_same_limits(model):
+    limits = np.array([[-1.0, 1.0], [0.5, 0.5], [-np.inf, np.inf], [-2.0, np.inf]])
+    held = model.hold_at(limits)
+    np.testing.assert_array_equal(held.limits, limits)
+    X = np.random.default_rng(1).normal(scale=6, size=(20, 4))
+    near = np.clip(X, limits[:, 0], limits[:, 1])
+    for name in ("predict", "predict_raw", "firing_share"):
+        np.testing.assert_array_equal(getattr(held, name)(X), getattr(model, name)(near))
+    assert held.hold_at(None) == model
+    assert RuleModel((model.parts[0], *held.parts[1:])) == held
+    with pytest.raises(ValueError, match=r"must have the same limits, or none. Set those of a part with"):
+        RuleModel((held.parts[0], replace(model.parts[1], limits=2 * limits)))
+
+
+def test_bends_are_of_held_values():
+    part = RuleBase([[0.0]], [[np.inf]], [[[0.0, 0.0, 1.0]]], bends=[Bend(0, "above", 2.0)], limits=[[-1.0, 5.0]])
+    X = np.array([[-9.0], [4.0], [1e300]])
+    np.testing.assert_array_equal(part.predict(X), [0.0, 2.0, 3.0])
+    np.testing.assert_array_equal(part.expand_rows(X), [[-1.0, 0.0], [4.0, 2.0], [5.0, 3.0]])
+    np.testing.assert_array_equal(part.expand().predict(part.expand_rows(X)), part.predict(X))
+
+
+def test_a_merged_model_holds_as_its_parts_do():
+    rng = np.random.default_rng(0)
+    both = RuleModel((make_part(rng, [0]), make_part(rng, [1], bends=[Bend(2, "up to", 0.3)])))
+    held = both.hold_at([[-0.5, 0.5]] * 4)
+    X = rng.normal(scale=4, size=(20, 4))
+    np.testing.assert_allclose(held.merge().predict(X), held.predict(X), atol=1e-12)

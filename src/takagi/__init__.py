@@ -1,5 +1,6 @@
 """TSK (Takagi-Sugeno-Kang) fuzzy regression that is accurate, fast and readable."""
 
+from takagi._extrapolation import ExtrapolationWarning
 from takagi.bend import Bend
 from takagi.estimators import FuzzyCMeans, TSKCommittee, TSKRegressor, fit_dataset
 from takagi.persistence import ModelFileError, load, save
@@ -13,6 +14,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Bend",
     "DatasetError",
+    "ExtrapolationWarning",
     "FuzzyCMeans",
     "ModelFileError",
     "RuleBase",

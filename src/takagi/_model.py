@@ -179,7 +179,7 @@ def open_committee(model: Any) -> OpenCommittee:
         for scaler in scalers:
             shift, scale = _read_scaler(scaler, rows.shape[1])
             rows = (rows - shift) / scale
-        return memory.recall(rows)
+        return memory.recall(members[0].model_.hold_rows(rows))
 
     return OpenCommittee(opened, recall)
 

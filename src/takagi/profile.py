@@ -77,6 +77,18 @@ class Profile:
         """Return the smallest and the largest value of a feature."""
         return float(self.quantiles[0, feature]), float(self.quantiles[-1, feature])
 
+    def find_limits(self) -> FloatArray:
+        """Return where values are held that are far beyond the data, of shape (n_features, 2): one range beyond.
+
+        A feature from 2 to 5 has the limits -1 and 8, and one that is 3 throughout is held there.
+        """
+        low, high = self.quantiles[0], self.quantiles[-1]
+        with np.errstate(over="ignore"):
+            span = high - low
+            limits = np.column_stack([low - span, high + span])
+        largest = np.finfo(float).max
+        return np.clip(limits, -largest, largest)
+
     def rescale(self, x_mean: FloatArray, x_scale: FloatArray, y_mean: FloatArray, y_scale: FloatArray) -> "Profile":
         """Return the profile of ``x * x_scale + x_mean`` and ``y * y_scale + y_mean``."""
         return replace(

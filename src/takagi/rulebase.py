@@ -6,11 +6,13 @@ features after a few affine combinations of them (projections).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.special import expit, softmax
 
 from takagi import kernels
+from takagi._extrapolation import lie_within
 from takagi._messages import unknown_name
 from takagi._typing import ArrayLike, FloatArray, IntArray
 from takagi._wording import describe_model, name_features
@@ -64,6 +66,9 @@ class RuleBase:
         What the words of each condition mean: the smallest and the largest value of the feature for which it holds,
         minus or plus infinity where there is no limit. Without them a condition holds where its membership is at least
         one half.
+    limits : array of shape (n_features, 2), optional
+        The smallest and the largest value of each feature that the rules are asked about: values beyond are held, that
+        is, taken for the limit. Minus or plus infinity is no limit.
 
     Examples
     --------
@@ -95,6 +100,7 @@ class RuleBase:
     link: str = "identity"
     bends: tuple[Bend, ...] = ()
     intervals: FloatArray | None = None
+    limits: FloatArray | None = None
 
     def __post_init__(self) -> None:
         for name in PARAMETERS:
@@ -102,8 +108,9 @@ class RuleBase:
                 object.__setattr__(self, name, _freeze(getattr(self, name), float))
         if self.sets is not None:
             object.__setattr__(self, "sets", _freeze(self.sets, np.intp))
-        if self.intervals is not None:
-            object.__setattr__(self, "intervals", _freeze(self.intervals, float))
+        for name in ("intervals", "limits"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _freeze(getattr(self, name), float))
         object.__setattr__(self, "bends", tuple(self.bends))
         for name in ("feature_names", "output_names"):
             if getattr(self, name) is not None:
@@ -142,14 +149,26 @@ class RuleBase:
 
     def antecedent_inputs(self, X: ArrayLike) -> FloatArray:
         """Return the inputs of the conditions, ``X`` or ``[X P, X]``."""
-        return _augment(self.check_rows(X), self.antecedent_projection)
+        return _augment(self.hold_rows(X), self.antecedent_projection)
 
     def consequent_inputs(self, X: ArrayLike) -> FloatArray:
         """Return the inputs of the consequents: ``X`` or ``[X P, X]``, then bends."""
-        return self.expand_rows(_augment(self.check_rows(X), self.consequent_projection))
+        return self._bend(_augment(self.hold_rows(X), self.consequent_projection))
+
+    def hold_rows(self, X: ArrayLike) -> FloatArray:
+        """Return rows with each value beyond the limits taken for the limit; what the rules say is said of these."""
+        return self._hold(self.check_rows(X))
 
     def expand_rows(self, X: FloatArray) -> FloatArray:
-        """Return rows with a column for each bend after the features: what the rules of `expand` take."""
+        """Return held rows with a column for each bend after the features: what the rules of `expand` take."""
+        return self._bend(self._hold(X))
+
+    def _hold(self, rows: FloatArray) -> FloatArray:
+        if self.limits is None or lie_within(rows, self.limits):
+            return rows
+        return np.clip(rows, self.limits[:, 0], self.limits[:, 1])
+
+    def _bend(self, X: FloatArray) -> FloatArray:
         return np.column_stack([X, *(bend.evaluate(X[:, bend.feature]) for bend in self.bends)]) if self.bends else X
 
     def log_firing(self, X: ArrayLike) -> FloatArray:
@@ -187,13 +206,11 @@ class RuleBase:
     def _evaluate(
         self, X: ArrayLike, n_threads: int = 1, link: str = "identity", with_share: bool = False
     ) -> tuple[FloatArray, FloatArray]:
-        rows, plain = self.check_rows(X), self.expand()
-        origin = choose_origin(plain.centers[:, -plain.n_features :], plain.widths[:, -plain.n_features :])
-        theta, shape = pack(plain.rescale(-origin, np.ones_like(origin), np.zeros(1), np.ones(1)))
+        rows, (theta, shape, origin) = self.check_rows(X), self._packed
         prediction = np.empty((len(rows), self.n_outputs))
         share = np.empty((len(rows) if with_share else 0, self.n_rules))
 
-        n_rows = max(_NUMBERS_PER_CALL // plain.n_features, kernels.BLOCK_ROWS)
+        n_rows = max(_NUMBERS_PER_CALL // len(origin), kernels.BLOCK_ROWS)
 
         def fill(start: int) -> None:
             here = slice(start, start + n_rows)
@@ -204,6 +221,13 @@ class RuleBase:
 
         kernels.run_blocks(fill, range(0, len(rows), n_rows), n_threads)
         return prediction, share
+
+    @cached_property
+    def _packed(self) -> tuple[FloatArray, kernels.Shape, FloatArray]:
+        """The rules as the kernels want them, relative to an origin, and the origin; kept, as rules do not change."""
+        plain = self.expand()
+        origin = choose_origin(plain.centers[:, -plain.n_features :], plain.widths[:, -plain.n_features :])
+        return *pack(plain.rescale(-origin, np.ones_like(origin), np.zeros(1), np.ones(1))), origin
 
     def check_rows(self, X: ArrayLike) -> FloatArray:
         """Return rows as a matrix of finite numbers, or an error that says what is wrong."""
@@ -244,7 +268,8 @@ class RuleBase:
             antecedent_projection=_rescale_projection(self.antecedent_projection, x_mean, x_scale),
             consequent_projection=_rescale_projection(self.consequent_projection, x_mean, x_scale),
             bends=bends,
-            intervals=None if self.intervals is None else _rescale_intervals(self.intervals, x_mean, x_scale),
+            intervals=_rescale_intervals(self.intervals, x_mean, x_scale),
+            limits=_rescale_intervals(self.limits, x_mean, x_scale),
             profile=None if self.profile is None else self.profile.rescale(x_mean, x_scale, y_mean, y_scale),
         )
 
@@ -274,6 +299,7 @@ class RuleBase:
             sets=None,
             profile=None,
             intervals=None,
+            limits=None if self.limits is None else np.vstack([self.limits, [[-np.inf, np.inf]] * n_bends]),
             bends=(),
         )
 
@@ -383,8 +409,11 @@ def _rescale_bends(
     return tuple(bend for bend, *_ in moved), np.array([m[1] for m in moved]), np.array([m[2] for m in moved])
 
 
-def _rescale_intervals(intervals: FloatArray, mean: FloatArray, scale: FloatArray) -> FloatArray:
-    return intervals * np.reshape(scale, (1, -1, 1)) + np.reshape(mean, (1, -1, 1))
+def _rescale_intervals(intervals: FloatArray | None, mean: FloatArray, scale: FloatArray) -> FloatArray | None:
+    if intervals is None:
+        return None
+    with np.errstate(over="ignore"):  # a limit beyond all numbers is none
+        return intervals * np.reshape(scale, (-1, 1)) + np.reshape(mean, (-1, 1))
 
 
 def _check_shapes(rules: RuleBase) -> None:
@@ -428,6 +457,8 @@ def _check_shapes(rules: RuleBase) -> None:
         raise ValueError(
             f"intervals must have shape {(rules.n_rules, rules.n_features, 2)}, got {rules.intervals.shape}."
         )
+    if rules.limits is not None and rules.limits.shape != (rules.n_features, 2):
+        raise ValueError(f"limits must have shape {(rules.n_features, 2)}, got {rules.limits.shape}.")
     if rules.sets is not None and rules.sets.shape != centers.shape:
         raise ValueError(f"sets must have the shape of centers {centers.shape}, got {rules.sets.shape}.")
 
@@ -443,6 +474,11 @@ def _check_values(rules: RuleBase) -> None:
     if rules.intervals is not None and not _are_intervals(rules.intervals):
         raise ValueError(
             "the lower limit of an interval must not be above the upper one, neither may be NaN, and where there is no "
+            "limit they are minus infinity and infinity."
+        )
+    if rules.limits is not None and not _are_intervals(rules.limits):
+        raise ValueError(
+            "the lower limit of a feature must not be above the upper one, neither may be NaN, and where there is no "
             "limit they are minus infinity and infinity."
         )
     if not (rules.widths > 0).all():

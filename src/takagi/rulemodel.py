@@ -27,7 +27,8 @@ class RuleModel:
     Parameters
     ----------
     parts : sequence of RuleBase
-        At least one, with equal numbers and names of features and outputs, and equal links.
+        At least one, with equal numbers and names of features and outputs, equal links, and equal limits; those without
+        limits take the others'.
 
     Examples
     --------
@@ -53,6 +54,7 @@ class RuleModel:
             if other != first:
                 shown = f"{shorten(str(first))} and {shorten(str(other))}"
                 raise ValueError(f"all parts of a model must have the same {name}, got {shown}.")
+        object.__setattr__(self, "parts", _share_limits(self.parts))
 
     # -- sizes and names -----------------------------------------------------------------------------------------------
 
@@ -96,11 +98,20 @@ class RuleModel:
         """The summary of the training rows, with the shares of the main rules."""
         return self.first.profile
 
+    @property
+    def limits(self) -> FloatArray | None:
+        """Where values are held, of shape (n_features, 2); None if nowhere. See `RuleBase`."""
+        return self.first.limits
+
     # -- what the rules say about rows ---------------------------------------------------------------------------------
 
     def check_rows(self, X: ArrayLike) -> FloatArray:
         """Return rows as a matrix of finite numbers, or an error that says what is wrong."""
         return self.first.check_rows(X)
+
+    def hold_rows(self, X: ArrayLike) -> FloatArray:
+        """Return rows with each value beyond the limits taken for the limit; what the rules say is said of these."""
+        return self.first.hold_rows(X)
 
     def firing_share(self, X: ArrayLike) -> FloatArray:
         """Return the normalized firing levels, of shape (n_rows, n_rules), part after part; each part sums to 1."""
@@ -135,6 +146,11 @@ class RuleModel:
     ) -> "RuleModel":
         """Return the same rules with other names; names that are not given stay."""
         return RuleModel(tuple(part.rename(feature_names, output_names) for part in self.parts))
+
+    def hold_at(self, limits: ArrayLike | None) -> "RuleModel":
+        """Return the same rules with other limits, of shape (n_features, 2); None for none."""
+        held = None if limits is None else np.asarray(limits, dtype=float)
+        return RuleModel(tuple(replace(part, limits=held) for part in self.parts))
 
     def merge(self) -> RuleBase:
         """Return one rule base that predicts the same: a rule for each choice of one rule per part.
@@ -210,6 +226,19 @@ class RuleModel:
 
     def __reduce__(self) -> tuple:
         return type(self), (self.parts,)
+
+
+def _share_limits(parts: tuple[RuleBase, ...]) -> tuple[RuleBase, ...]:
+    """Return parts of which all have the limits that some have."""
+    known = [part.limits for part in parts if part.limits is not None]
+    if not known:
+        return parts
+    if any(not np.array_equal(limits, known[0]) for limits in known[1:]):
+        raise ValueError(
+            "all parts of a model must have the same limits, or none. Set those of a part with "
+            "dataclasses.replace(part, limits=...)."
+        )
+    return tuple(replace(part, limits=known[0]) if part.limits is None else part for part in parts)
 
 
 def collect_bends(parts: Iterable[RuleBase]) -> tuple[Bend, ...]:

@@ -60,6 +60,7 @@ def test_json_is_all_of_the_output(call, scratch):
     assert (summary["n_rows"], summary["n_rows_without_target"]) == (198, 2)
     assert [c["name"] for c in summary["columns"] if c["read_as"] == "left out"] == ["plate", "first seen", "wheels"]
     settings = {
+        "extrapolation": "hold",
         "n_rules": 3,
         "recipe": "auto",
         "keep_prob": "auto",
@@ -297,3 +298,17 @@ def test_short_rules_are_fitted_and_obey_their_limits(call, scratch):
         code, out, err = call("fit", "cars.csv", *TARGET, "-o", "x.takagi", "--recipe", "short", other)
         assert code == 2
         assert other in err
+
+
+@pytest.mark.parametrize("committee", [[], ["--committee"]])
+def test_formulas_go_on_beyond_the_data_if_asked(call, scratch, committee):
+    options = ["--rules", "2", "--iterations", "20", "--test-fraction", "0", *committee]
+    for words, has_limits in (([], True), (["--extrapolation", "linear"], False)):
+        code, *_ = call("fit", "cars.csv", *TARGET, "-o", "new.takagi", *options, *words, "--force", "--quiet")
+        last = load("new.takagi")[-1]
+        members = getattr(last, "estimators_", [last])
+        assert code == 0
+        assert all((member.model_.limits is not None) == has_limits for member in members)
+    code, _, err = call("fit", "cars.csv", *TARGET, "-o", "new.takagi", "--extrapolation", "held")
+    assert code == 2
+    assert "'hold', 'linear'" in err

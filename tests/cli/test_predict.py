@@ -208,3 +208,22 @@ def test_kept_columns_of_mixed_types_do_not_fit_parquet_but_csv(call, scratch, l
     assert (code, listing()) == (1, ["new.xlsx"])
     assert err.startswith("Error: Parquet takes one type a column; write CSV instead (")
     assert call("predict", "cars.takagi", "new.xlsx", "-o", "out.csv", "--keep", "plate", "-q")[0] == 0
+
+
+def test_far_values_are_counted_once_in_a_note(call, scratch, monkeypatch):
+    monkeypatch.setattr("takagi.workflow._models._CELLS_PER_BLOCK", 8 * 15)
+    cars = make_cars(40)
+    cars.loc[[2, 20, 39], "weight"] = [1e6, -1e6, 1e300]
+    cars.loc[20, "power"] = 9e5
+    cars.to_csv("far.csv", index=False)
+    code, out, err = call("predict", "cars.takagi", "far.csv")
+    notes = [line for line in err.splitlines() if line.startswith("Note:")]
+    assert code == 0
+    assert len(notes) == 1
+    assert notes[0].startswith("Note: Values far beyond the training data are held in 3 of 40 rows: weight at ")
+    assert notes[0].partition("power at ")[2].endswith(" (1 row).")
+    assert np.isfinite(read(out)["predicted_price"]).all()
+    _, text, err = call("predict", "cars.takagi", "far.csv", "-o", "out.csv", "--json", "--quiet")
+    assert (json.loads(text)["n_held"], err) == (3, "")
+    _, text, err = call("predict", "cars.takagi", "cars.csv", "-o", "all.csv", "--json")
+    assert (json.loads(text)["n_held"], "Note" in err) == (0, False)

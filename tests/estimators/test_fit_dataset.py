@@ -79,6 +79,14 @@ def test_a_table_no_larger_than_the_sample_is_fitted_as_in_memory(cars):
     assert streamed[0].columns_ == whole[0].columns_
 
 
+def test_limits_are_of_all_rows_and_not_of_the_sample_alone(tmp_path):
+    table = make_table(2_500)
+    table.loc[1234, "size"] = 900.0
+    model = fit_dataset(write(tmp_path / "far", table), "price", model=QUICK, sample_rows=1_000, epochs=1)
+    low, high = table["size"].min(), 900.0
+    np.testing.assert_allclose(model[-1].model_.limits[0], [2 * low - high, 2 * high - low])
+
+
 def test_text_numbers_truth_and_holes_become_rules_in_words(cars):
     model = fit_dataset(cars, "price", model=QUICK, sample_rows=1000)
     assert [column.kind for column in model[0].columns_] == ["number", "category", "number", "boolean"]

@@ -415,7 +415,7 @@ def test_fewer_rows_than_rules_gives_fewer_rules_and_a_warning():
 
 def test_constant_columns_have_no_say(friedman):
     X, y = friedman
-    model = quick().fit(np.column_stack([X, np.full(300, 7.0)]), y)
+    model = quick(extrapolation="linear").fit(np.column_stack([X, np.full(300, 7.0)]), y)
     moved = model.predict(np.column_stack([X, np.full(300, -1e3)]))
     np.testing.assert_allclose(moved, model.predict(np.column_stack([X, np.full(300, 7.0)])), rtol=1e-9)
 
@@ -428,7 +428,7 @@ def test_duplicate_rows_train_as_one_row():
 
 
 def test_constant_target_is_predicted(friedman):
-    model = quick().fit(friedman[0], np.full(300, -3.5))
+    model = quick(extrapolation="linear").fit(friedman[0], np.full(300, -3.5))
     np.testing.assert_allclose(model.predict(friedman[0] * 100), -3.5)
 
 
@@ -442,7 +442,7 @@ def test_very_large_and_very_small_numbers(friedman, factor):
 
 
 def test_rows_far_from_all_rules_get_finite_predictions(friedman):
-    model = quick().fit(*friedman)
+    model = quick(extrapolation="linear").fit(*friedman)
     assert np.isfinite(model.predict(np.array([[1e6] * 6, [-1e100] * 6, [1e200] * 6]))).all()
 
 

@@ -7,7 +7,10 @@ from takagi import TSKRegressor
 from takagi.experiments import ALGORITHMS, list_algorithms, paper_algorithm
 
 PAPER = {"learning_rate": 0.01, "keep_prob": 0.5, "l2": 0.05, "batch_size": 64, "max_iter": 1000}
-OFF = {"schedule": "constant", "averaging": 0.0, "n_iter_no_change": None, "agreement": 0.0, "bounds": None}
+OFF = {
+    "schedule": "constant", "averaging": 0.0, "n_iter_no_change": None, "agreement": 0.0, "bounds": None,
+    "extrapolation": "linear",
+}  # fmt: skip
 
 
 def regressor_of(model):

@@ -8,7 +8,7 @@ import pandas as pd
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from cases import make_part, make_rules, make_sum, to_takagi
+from cases import make_limits, make_part, make_rules, make_sum, to_takagi
 from takagi import Bend, RuleBase, RuleModel, TSKRegressor
 from takagi.initializers import GridInitializer
 from takagi.tables import TableEncoder
@@ -59,6 +59,9 @@ def example_rules() -> dict[str, RuleBase]:
         "far from zero": _far_from_zero(make()),
         "narrow": replace(make(n_rules=30), widths=np.full((30, 3), 1e-3)),
         "odd names": make(n_features=len(ODD_NAMES), n_outputs=2).rename(ODD_NAMES, ["a */ b", "A */ B"]),
+        "held": replace(make(), limits=make_limits(rng, 3)),
+        "held, far from zero": _far_from_zero(replace(make(), limits=make_limits(rng, 3))),
+        "held, projections": replace(make(projection="separate"), limits=make_limits(rng, 3)),
     }
 
 
@@ -93,6 +96,8 @@ def example_sums() -> dict[str, RuleModel]:
         ),
         "far from zero": far.rescale(np.full(3, 1e6), np.full(3, 3.0), np.array([1e4]), np.array([5.0])),
         "odd names": make_sum(rng, n_parts=2, n_features=len(ODD_NAMES), feature_names=ODD_NAMES),
+        "held, with bends": far.hold_at(make_limits(rng, 3)),
+        "held, several outputs": make_sum(rng, n_parts=3, n_outputs=3, n_features=3, is_held=True),
     }
 
 

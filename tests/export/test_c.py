@@ -122,7 +122,7 @@ def test_digits_of_a_logarithm_near_its_pole_are_kept(tmp_path):
 @pytest.mark.parametrize("flags", [["-O0"], ["-O3", "-march=native"], ["-O2", "-ffast-math"]], ids=" ".join)
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("dtype", ["double", "float"])
-@pytest.mark.filterwarnings("ignore:Column 'fuel' has:UserWarning")
+@pytest.mark.filterwarnings("ignore:Column 'fuel' has:UserWarning", "ignore::takagi.ExtrapolationWarning")
 def test_a_table_is_encoded_inside(compiler, flags, dtype, tmp_path):
     model, table = example_models()["table"], new_table()
     compiled = Compiled(to_c(model, dtype=dtype), tmp_path, dtype, compiler=compiler, flags=flags)
@@ -144,6 +144,7 @@ def test_an_index_out_of_range_is_none_of_the_levels(index, tmp_path):
     np.testing.assert_array_equal(compiled.predict(coded), compiled.predict(expected))
 
 
+@pytest.mark.filterwarnings("ignore::takagi.ExtrapolationWarning")
 @pytest.mark.parametrize("name", ["scalers", "two targets"])
 def test_scalers_are_part_of_the_rules(name, tmp_path):
     model, table = example_models()[name], new_table()[["year", "sold"]].fillna(0).astype(float)
@@ -198,7 +199,7 @@ def test_it_is_also_cplusplus(compiler, tmp_path):
     assert done.returncode == 0, done.stderr[:2000]
 
 
-@pytest.mark.filterwarnings("ignore:Column 'fuel' has:UserWarning")
+@pytest.mark.filterwarnings("ignore:Column 'fuel' has:UserWarning", "ignore::takagi.ExtrapolationWarning")
 def test_the_inputs_of_bends_are_those_of_the_encoded_table(tmp_path):
     model, table = bend_table(), new_table()
     found = Compiled(to_c(model), tmp_path).predict(code_table(table, model[0].columns_))

@@ -1,6 +1,7 @@
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from takagi import Bend, RuleModel
 from takagi._model import open_model
 from takagi.export import read_fis, to_fis
 
-SAYABLE = sorted(name for name, rules in example_rules().items() if rules.antecedent_projection is None)
+SAYABLE = sorted(
+    name for name, rules in example_rules().items() if rules.antecedent_projection is None and rules.limits is None
+)
 OCTAVE = shutil.which("octave-cli") or shutil.which("octave")
 
 
@@ -167,7 +170,7 @@ def test_the_inputs_of_a_table_are_explained(tmp_path):
     assert "column age: a number; give 40.2" in text
     assert "input fuel_diesel is fuel=diesel" in text
     opened = open_model(model)
-    X = np.random.default_rng(0).normal(size=(20, opened.rules.n_features))
+    X = opened.rules.hold_rows(np.random.default_rng(0).normal(size=(20, opened.rules.n_features)))
     assert error_of(read_fis(tmp_path / "cars.fis").predict(X), opened.rules, X) < 1e-12
 
 
@@ -193,3 +196,17 @@ def test_octave_evaluates_the_file_as_takagi_does(tmp_path):
         assert error_of(np.loadtxt(tmp_path / f"{i}.out", ndmin=2), rules, rows[name]) < 1e-12, name
         back = read_fis(tmp_path / f"back{i}.fis")  # written with 15 digits
         assert error_of(back.predict(rows[name]), rules, rows[name]) < 1e-11, name
+
+
+def test_a_comment_tells_the_limits_that_the_format_cannot_state(tmp_path):
+    limits = [[-1.5, 2.0], [-np.inf, np.inf], [0.25, 0.25]]
+    held = replace(example_rules()["plain"], limits=limits).rename(["speed", "load", "air temp"])
+    text = to_fis(held, tmp_path / "rules.fis")
+    comments = [line.removeprefix("% ") for line in text.splitlines() if line.startswith("%")]
+    assert "  input speed: -1.5 to 2.0" in comments
+    assert "  input air_temp: 0.25 to 0.25" in comments
+    assert not any("input load" in line for line in comments)
+    back, X = read_fis(tmp_path / "rules.fis"), example_rows(held)
+    assert back.limits is None
+    assert error_of(back.predict(np.clip(X, *np.array(limits).T)), held, X) < 1e-12
+    assert "limits" not in to_fis(example_rules()["plain"])

@@ -58,7 +58,7 @@ def test_the_function_of_the_guide_adds_up_parts_and_bends(name, tmp_path):
 
 
 @pytest.mark.skipif(NODE is None, reason="needs node")
-@pytest.mark.filterwarnings("ignore:Column 'fuel' has:UserWarning")
+@pytest.mark.filterwarnings("ignore:Column 'fuel' has:UserWarning", "ignore::takagi.ExtrapolationWarning")
 def test_the_function_of_the_guide_bends_the_inputs_of_a_table(tmp_path):
     model, table = bend_table(), new_table()
     rows = json.loads(table.to_json(orient="records", double_precision=15))
@@ -67,7 +67,7 @@ def test_the_function_of_the_guide_bends_the_inputs_of_a_table(tmp_path):
 
 
 @pytest.mark.skipif(NODE is None, reason="needs node")
-@pytest.mark.filterwarnings("ignore:Column 'fuel' has:UserWarning")
+@pytest.mark.filterwarnings("ignore:Column 'fuel' has:UserWarning", "ignore::takagi.ExtrapolationWarning")
 def test_the_function_of_the_guide_encodes_a_table(tmp_path):
     model, table = example_models()["table"], new_table()
     rows = json.loads(table.to_json(orient="records", double_precision=15))
@@ -92,9 +92,9 @@ def read_part(document, link):
     rules = dict(document["rules"])
     assert rules.pop("link") == link
     rules["widths"] = [[np.inf if width is None else width for width in row] for row in rules["widths"]]
-    if "intervals" in rules:
-        limits = np.array(rules["intervals"], dtype=float)  # None is NaN
-        rules["intervals"] = np.where(np.isnan(limits), [-np.inf, np.inf], limits)
+    for name in {"intervals", "limits"} & set(rules):
+        limits = np.array(rules[name], dtype=float)  # None is NaN
+        rules[name] = np.where(np.isnan(limits), [-np.inf, np.inf], limits)
     bends = [Bend(**bend) for bend in rules.pop("bends", [])]
     return RuleBase(**rules, bends=bends, link=link)
 
@@ -105,7 +105,7 @@ def test_the_text_states_all_parts_of_any_sum(model):
     document = json.loads(to_json(model))
     parts = [read_part(part, model.link) for part in (document, *document.get("adjustments", []))]
     for part, expected in zip(parts, model.parts, strict=True):
-        for name in ("bends", "widths", "consequents", "intervals"):
+        for name in ("bends", "widths", "consequents", "intervals", "limits"):
             assert np.array_equal(getattr(part, name), getattr(expected, name)), name
     X = np.random.default_rng(0).normal(size=(5, model.n_features))
     np.testing.assert_array_equal(RuleModel(parts).predict(X), model.predict(X))
@@ -123,6 +123,14 @@ def test_the_version_says_whether_there_is_more_than_one_plain_rule_base():
     document = rules_to_dict(RuleModel((plain, plain)))
     assert document["version"] == 2
     assert document["adjustments"] == [{"rules": document["rules"], "profile": None}]
+
+
+def test_limits_have_a_version_of_their_own_and_null_where_there_is_none():
+    rules = RuleBase([[0.0, 0.0]], [[1.0, 1.0]], [[[0.0, 1.0, 1.0]]], limits=[[-1.0, 2.5], [-np.inf, np.inf]])
+    document = rules_to_dict(rules)
+    assert document["version"] == 3
+    assert document["rules"]["limits"] == [[-1.0, 2.5], [None, None]]
+    assert "limits" not in rules_to_dict(example_rules()["plain"])["rules"]
 
 
 def test_adjustments_have_profiles_of_their_own():

@@ -69,7 +69,7 @@ def test_onnx_predicts_as_any_sum_does(model):
     np.testing.assert_allclose(run(to_onnx(model), {"X": X}), model.predict(X), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:Column 'fuel' has:UserWarning")
+@pytest.mark.filterwarnings("ignore:Column 'fuel' has:UserWarning", "ignore::takagi.ExtrapolationWarning")
 def test_the_inputs_of_bends_are_those_of_the_encoded_table():
     model, table = bend_table(), new_table()
     prediction = run(to_onnx(model), feed_table(table, model[0].columns_, "float64"))
@@ -98,7 +98,7 @@ def test_inputs_near_the_end_of_the_range_give_finite_predictions(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.filterwarnings("ignore:Column 'fuel' has:UserWarning")
+@pytest.mark.filterwarnings("ignore:Column 'fuel' has:UserWarning", "ignore::takagi.ExtrapolationWarning")
 def test_a_table_is_encoded_inside(dtype):
     model, table = example_models()["table"], new_table()
     proto = to_onnx(model, dtype=dtype)
@@ -109,6 +109,7 @@ def test_a_table_is_encoded_inside(dtype):
     assert [entry.version for entry in proto.opset_import] == [19]
 
 
+@pytest.mark.filterwarnings("ignore::takagi.ExtrapolationWarning")
 @pytest.mark.parametrize("name", ["scalers", "two targets", "one target in a frame"])
 def test_models_of_numbers_have_one_input(name):
     model, table = example_models()[name], new_table()[["year", "sold"]].fillna(0).astype(float)

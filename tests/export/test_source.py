@@ -57,7 +57,8 @@ def test_a_file_is_written_whole_or_not_at_all(export, tmp_path):
 def test_a_layout_predicts_as_the_model_does(name):
     model = example_sums()[name]
     layout, X = lay_out(model, "float64"), example_rows(model)
-    bent = np.column_stack([X, *(bend.evaluate(X[:, bend.feature]) for bend in layout.bends)])
+    held = X if layout.limits is None else np.clip(X, *layout.limits.T)
+    bent = np.column_stack([held, *(bend.evaluate(held[:, bend.feature]) for bend in layout.bends)])
     z, start, outputs = bent - layout.origin, 0, 0.0
     a = z[:, : model.n_features]
     if layout.projection is not None:

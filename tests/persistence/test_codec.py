@@ -193,6 +193,7 @@ DOCUMENTED = {
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 @pytest.mark.parametrize("make", DOCUMENTED.values(), ids=DOCUMENTED)
+@pytest.mark.filterwarnings("ignore::takagi.ExtrapolationWarning")
 def test_the_documented_javascript_predicts_the_same(make, tmp_path):
     page = (Path(__file__).parents[2] / "docs" / "model-file.md").read_text()
     script = page.split("```js\n")[1].split("```")[0]

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cases import explore, make_part, make_rules, make_sum, sums, to_takagi
-from takagi import Bend, RuleModel, TSKCommittee
+from takagi import Bend, ExtrapolationWarning, RuleModel, TSKCommittee
 from takagi.persistence import ModelFileError
 from takagi.persistence._codec import decode_model, encode_model
 from takagi.persistence._rules import decode_rules, encode_rules
@@ -198,3 +198,36 @@ def test_parts_that_do_not_belong_together_are_refused(change, message):
     change(document["parts"])
     with pytest.raises(ModelFileError, match=message):
         decode_model(Node(document, "model"))
+
+
+def test_limits_come_back_with_null_where_there_is_none():
+    limits = [[-1.0, 2.0], [-np.inf, 3.0], [-np.inf, np.inf]]
+    rules = replace(to_takagi(make_rules(np.random.default_rng(0))), limits=limits)
+    encoded = encode_rules(rules)
+    assert encoded["limits"] == [[-1.0, 2.0], [None, 3.0], [None, None]]
+    assert decode_rules(Node(encoded, "rules")) == rules
+    assert "limits" not in encode_rules(replace(rules, limits=None))
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ([[0.0, 1.0, 2.0]] * 3, "rules.limits must be a lower and an upper limit for each feature"),
+        ([[0.0, 1.0]], r"rules is refused: limits must have shape \(3, 2\)"),
+        ([[2.0, 1.0]] * 3, "rules is refused: the lower limit of a feature must not be above"),
+    ],
+)
+def test_bad_limits_are_refused(limits, message):
+    encoded = encode_rules(to_takagi(make_rules(np.random.default_rng(0)))) | {"limits": limits}
+    with pytest.raises(ModelFileError, match=message):
+        decode_rules(Node(encoded, "rules"))
+
+
+def test_a_loaded_model_holds_where_the_saved_one_does(tmp_path):
+    model = small().fit(X, Y)
+    loaded = save_and_load(model, tmp_path)
+    np.testing.assert_array_equal(loaded.model_.limits, model.model_.limits)
+    far = 50 * X
+    with pytest.warns(ExtrapolationWarning):
+        np.testing.assert_array_equal(loaded.predict(far), model.model_.predict(far))
+    assert loaded.extrapolation == "hold"

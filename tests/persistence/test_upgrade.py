@@ -45,3 +45,12 @@ def test_a_model_of_version_1_is_saved_in_the_present_version(name, tmp_path):
     assert b'"version":2,' in (tmp_path / "again.takagi").read_bytes()[:60]
     save(load(tmp_path / "again.takagi"), tmp_path / "once more.takagi")
     assert (tmp_path / "again.takagi").read_bytes() == (tmp_path / "once more.takagi").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["committee", "stream", "pipeline"])
+def test_models_from_before_there_were_limits_have_none(name):
+    model = load(FOLDER / f"{name}-0.1.takagi")
+    last = model[-1] if name == "pipeline" else model
+    members = getattr(last, "estimators_", [last])
+    assert {one.extrapolation for one in (last, *members)} == {"linear"}
+    assert all(one.model_.limits is None for one in members)

@@ -161,7 +161,7 @@ def test_sliders_moved_to_ten_random_points_agree_with_python(browser, pages, na
 
 
 @pytest.mark.parametrize("name", ["cars", "projected"])
-@pytest.mark.filterwarnings("ignore:Column 'fuel' has 1 level")
+@pytest.mark.filterwarnings("ignore:Column 'fuel' has 1 level", "ignore::takagi.ExtrapolationWarning")
 def test_controls_of_every_kind_agree_with_python(browser, pages, name):
     model, _, _ = MODELS[name]()
     open_page(browser, pages(name))
@@ -293,6 +293,22 @@ def test_values_beyond_the_data_are_marked(browser, pages):
     assert mark.text.startswith("outside the training data, ")
     find(browser, "#what-if-reset").click()
     assert not mark.is_displayed()
+
+
+@pytest.mark.filterwarnings("ignore::takagi.ExtrapolationWarning")
+def test_values_far_beyond_the_data_are_held_as_in_python(browser, pages):
+    model, X, _ = MODELS["diabetes"]()
+    open_page(browser, pages("diabetes"))
+    box = find(browser, "#what-if-controls .control input[type=number]")
+    name = find(browser, "#what-if-controls .control label").text
+    low, high = model.model_.limits[list(X).index(name)]
+    for value, limit in ((2 * high - low, high), (low - 1e6, low)):
+        box.clear()
+        box.send_keys(str(value))
+        compare(browser, model, read_row(browser, X.dtypes).astype(float))
+        mark = find(browser, "#what-if-controls .control .outside").text
+        assert float(mark.partition("; counts as ")[2].replace("−", "-")) == pytest.approx(limit, rel=1e-3)  # noqa: RUF001
+        assert "counts as" in find(browser, "#what-if-contributions").text
 
 
 # -- by keyboard -------------------------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def few():
 def result(fitted):
     model, X, y = fitted
     X_val, y_val = make_data(200, seed=1)
-    return simplify(model, X, y, X_val=X_val, y_val=y_val)
+    return simplify(model, X, y, X_val=X_val, y_val=y_val, max_loss=0.02)
 
 
 def fit_several(**options):
@@ -114,7 +114,13 @@ def test_frame_marks_what_no_other_point_beats(result):
 # -- the choice --------------------------------------------------------------------------------------------------------
 
 
-def test_default_is_the_fewest_words_at_two_percent(result):
+def test_default_limits_are_those_of_short_rules(few):
+    default, limited = simplify(*few), simplify(*few, max_rules=5, max_conditions=3, max_terms=4)
+    assert default.rule_base == limited.rule_base
+    assert default.at().step == default.step
+
+
+def test_a_loss_chooses_the_fewest_words_within_it(result):
     within = [point for point in result.curve if point.loss <= 0.02]
     assert result.loss <= 0.02
     assert result.n_words == min(point.n_words for point in within) < result.curve[0].n_words
@@ -128,11 +134,10 @@ def test_limits_of_size_choose_the_smallest_error_within_them(result):
     assert chosen.point.val_loss == min(point.val_loss for point in within)
 
 
-def test_limits_per_rule_hold_from_the_first_step_on(fitted):
-    result = simplify(*fitted, max_rules=5, max_conditions=2, max_terms=1)
+def test_limits_per_rule_hold_from_the_first_step_on(few):
+    result = simplify(*few, max_rules=5, max_conditions=2, max_terms=1)
     assert result.point.n_rules <= 5
     assert all(point.max_conditions <= 2 and point.max_terms <= 1 for point in result.curve[1:])
-    assert result.curve[1].n_rules > 5  # so that other numbers of rules can be chosen
     assert result.at(max_rules=2).point.n_rules <= 2
 
 
@@ -461,3 +466,11 @@ def test_simplifying_needs_no_matplotlib_and_plotting_says_so(result, monkeypatc
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"takagi\[plot\]"):
         result.plot()
+
+
+def test_smaller_rules_hold_where_the_fitted_ones_do(fitted, result):
+    model, X, _ = fitted
+    for rules in (result.model.model_, *(point.model for point in result.curve)):
+        np.testing.assert_array_equal(rules.limits, model.model_.limits)
+    held = np.clip(50 * X.to_numpy(), *model.model_.limits.T)
+    np.testing.assert_array_equal(result.model.model_.predict(50 * X.to_numpy()), result.model.model_.predict(held))

@@ -149,7 +149,7 @@ def test_a_known_length_lets_the_learning_rate_fall():
         for k in range(4):
             order = np.random.default_rng(k).permutation(5_000)
             stream.feed(as_rows(X[order], y[order]), plan, Horizon(n_rows=5_000, n_iter=200))
-        fitted = stream.read("droprule", "stream")
+        fitted = stream.read(plan, "stream")
         assert fitted.n_iter == 200
         assert root_mean_squared_error(y_test, fitted.model.predict(X_test)) < 0.5 * y_test.std()
         learners.append(stream.learner)

@@ -13,6 +13,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from takagi._extrapolation import ExtrapolationWarning
 from takagi.cli import _data, _demo, _experiment, _explain, _export, _fit, _plot, _predict, _report, _rules, _simplify
 from takagi.cli._console import Misuse, notes, print_error, print_note, set_output
 from takagi.tables import DatasetError, HeaderWarning, RequestError, SheetWarning
@@ -125,6 +126,7 @@ def _show_remarks(debug: bool) -> Iterator[None]:
                 warnings.simplefilter("ignore")
                 warnings.simplefilter("always", UserWarning)
                 warnings.filterwarnings("ignore", "Training was interrupted")  # `run` says so
+                warnings.simplefilter("ignore", ExtrapolationWarning)  # `predict` counts all rows
             warnings.showwarning = show
             yield
     finally:

@@ -42,6 +42,13 @@ class Recipe(Enum):
     short = "short"
 
 
+class Extrapolation(Enum):
+    """What a model says far beyond its data."""
+
+    hold = "hold"
+    linear = "linear"
+
+
 def parse_rules(text: str) -> int | str:
     """Return a number of rules, or "auto"."""
     if text == "auto":
@@ -82,6 +89,12 @@ def fit(
         bool,
         typer.Option("--committee", help="Eight models and a memory: the smallest error, but many rules."),
     ] = False,
+    extrapolation: Annotated[
+        Extrapolation,
+        typer.Option(
+            help="Far beyond the training rows, hold values one range out, or let formulas go on without end."
+        ),
+    ] = Extrapolation.hold,
     tune: Annotated[
         bool, typer.Option("--tune", help="Search the settings by cross-validation, on all cores.")
     ] = False,
@@ -129,11 +142,13 @@ def fit(
             workflow.choose_settings(rules, iterations, seed, recipe=recipe.value, committee=committee),
             max_conditions=max_conditions,
             max_terms=max_terms,
+            extrapolation=extrapolation.value,
         ),
         [],
     )
     if tune:
-        tried = workflow.list_candidates(rules, iterations, seed, recipe=recipe.value)
+        listed = workflow.list_candidates(rules, iterations, seed, recipe=recipe.value)
+        tried = [replace(one, extrapolation=extrapolation.value) for one in listed]
         candidates = run_watched(workflow.search_settings, *data.take(training), tried, seed)
         settings = candidates[0].settings
         _show_candidates(candidates)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from takagi._text import count
-from takagi.cli._console import Misuse, print_json, print_text, set_output
+from takagi.cli._console import Misuse, print_json, print_note, print_text, set_output
 from takagi.cli._files import STANDARD, check_output
 from takagi.cli._options import AsJson, Force, ModelFile, Names, NoHeader, Quiet, Sheet, TableFile
 from takagi.cli._progress import ProgressBars
@@ -38,7 +38,7 @@ def predict(
     """Predict every row of a table.
 
     The table is read and written in blocks, so it may be larger than the memory. Its columns go by name and may come in
-    another order; further ones are left out.
+    another order; further ones are left out. Rows far beyond the training rows are counted in a note.
     """
     set_output(quiet=quiet, silent=quiet or as_json)
     path = None if output == STANDARD else check_output(Path(output), force, SUFFIXES, [model, table])
@@ -55,8 +55,11 @@ def predict(
             writer.write(block)
             n_rows += len(block)
             watch(Event(task, n_rows, None, "rows"))
+    if loaded.n_held:
+        print_note(loaded.describe_held())
     if as_json:
-        print_json({"output": str(path), "n_rows": n_rows, "seconds": time.perf_counter() - start})
+        seconds = time.perf_counter() - start
+        print_json({"output": str(path), "n_rows": n_rows, "n_held": loaded.n_held, "seconds": seconds})
     elif path is not None:
         print_text(f"Wrote {path}: {count(n_rows, 'row')}")
 

@@ -23,7 +23,7 @@ def simplify_model(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="The smaller model to write.")],
     max_loss: Annotated[
         float | None,
-        typer.Option(min=0.0, metavar="PART", show_default="0.02", help="Part by which the RMSE may grow."),
+        typer.Option(min=0.0, metavar="PART", show_default=False, help="Part by which the RMSE may grow."),
     ] = None,
     max_rules: Annotated[
         int | None, typer.Option(min=1, metavar="N", show_default=False, help="Most rules to keep.")
@@ -42,7 +42,7 @@ def simplify_model(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make a model smaller: fewer rules, conditions and terms at a small loss.
+    """Make a model smaller: without limits, at most 5 rules with at most 3 conditions and 4 terms each.
 
     TABLE, best the one of training, holds the target, too; a random quarter of it measures the loss.
     """

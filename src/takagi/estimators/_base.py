@@ -18,7 +18,7 @@ from threadpoolctl import ThreadpoolController
 from takagi._compat import HasMethods, Interval, StrOptions, fit_context
 from takagi._typing import FloatArray, Table
 from takagi._validation import TrainingData, validate_rows, validate_training
-from takagi.fitting import Fitted, Plan, Rows, Watch, make_plan
+from takagi.fitting import Fitted, Plan, Rows, Watch, make_plan, widen_limits
 from takagi.initializers import Initializer
 from takagi.optimizers import OPTIMIZERS, Optimizer, OwnOptimizer
 from takagi.rulebase import RuleBase
@@ -123,6 +123,7 @@ class BaseTSK(BaseEstimator):
         "averaging": [Interval(Real, 0, 1, closed="left")],
         "n_teachers": [_AUTO, Interval(Integral, 0, None, closed="left")],
         "standardize": ["boolean", str],
+        "extrapolation": [str],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "warm_start": ["boolean"],
         "n_iter_no_change": [None, Interval(Integral, 1, None, closed="left")],
@@ -155,6 +156,7 @@ class BaseTSK(BaseEstimator):
         averaging: float = 0.98,
         n_teachers: int | str = "auto",
         standardize: bool | str = True,
+        extrapolation: str = "hold",
         validation_fraction: float = 0.15,
         warm_start: bool = False,
         n_iter_no_change: int | None = None,
@@ -183,6 +185,7 @@ class BaseTSK(BaseEstimator):
         self.averaging = averaging
         self.n_teachers = n_teachers
         self.standardize = standardize
+        self.extrapolation = extrapolation
         self.validation_fraction = validation_fraction
         self.warm_start = warm_start
         self.n_iter_no_change = n_iter_no_change
@@ -256,7 +259,7 @@ class BaseTSK(BaseEstimator):
             stopped = "stream"
         finally:
             if stream.n_iter > n_before:
-                self._take(stream.read(plan.recipe, stopped), data, stream)
+                self._take(widen_limits(stream.read(plan, stopped), start), data, stream)
             elif stream.seen is not None:
                 self._take_columns(data, stream)
         if self.verbose:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from takagi._compat import HasMethods, Interval, fit_context, validate_parameters
 from takagi._dask import map_rows
+from takagi._extrapolation import warn_of_held
 from takagi._messages import warn_user
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import TrainingData, is_dask, validate_rows, validate_training
@@ -62,6 +63,9 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
     remember : bool, default=True
         Whether to remember errors at training rows if that helps. The model then holds those rows (at most 50,000);
         without, it is the mean of its members and holds nothing but rules.
+    extrapolation : {None, "hold", "linear"}, default=None
+        What the model says of values far beyond its data, as in `TSKRegressor`; None is what `estimator` says. The
+        limits are those of all rows, for all members, and hold for the memory as well.
     random_state : int, RandomState instance or None, default=None
         Makes `fit` reproducible, to the bit on one machine.
     n_jobs : int, optional
@@ -109,6 +113,7 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         "n_members": [Interval(Integral, 2, None, closed="left")],
         "estimator": [None, HasMethods("fit")],
         "remember": ["boolean"],
+        "extrapolation": [None, str],
         "random_state": ["random_state"],
         "n_jobs": [None, Integral],
         "verbose": ["verbose"],
@@ -120,6 +125,7 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         estimator: TSKRegressor | None = None,
         *,
         remember: bool = True,
+        extrapolation: str | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -127,6 +133,7 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         self.n_members = n_members
         self.estimator = estimator
         self.remember = remember
+        self.extrapolation = extrapolation
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -183,12 +190,18 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         Returns
         -------
         ndarray of shape (n_rows,) or (n_rows, n_outputs)
+
+        Warns
+        -----
+        ExtrapolationWarning
+            If values far beyond the training rows are held.
         """
         check_is_fitted(self, "estimators_")
+        rules = self.estimators_[0].model_
         if is_dask(X):
-            rules = self.estimators_[0].model_
             return map_rows(self.predict, X, None if self.is_single_target_ else rules.n_outputs, name_outputs(rules))
         rows, n_threads = validate_rows(self, X), count_threads(self.n_jobs)
+        warn_of_held(rows, rules.limits, rules.feature_names)
         return self._shape(self._predict_rows(rows, n_threads))
 
     def firing_share(self, X: Table) -> FloatArray:
@@ -234,6 +247,8 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
         """Return the members, one for each fold; every second one is small."""
         first_seed, *seeds = rng.randint(2**31 - 1, size=len(folds) + 1).tolist()
         params = base.get_params(deep=False)
+        if self.extrapolation is not None:
+            params["extrapolation"] = self.extrapolation
         plan = make_plan(params, *rows.X.shape)
         check_trains(plan)
         watch.expect(len(folds) * plan.config.max_iter)
@@ -276,7 +291,9 @@ class TSKCommittee(MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEst
     def _predict_rows(self, rows: FloatArray, n_threads: int = 1) -> FloatArray:
         """Return predictions for checked rows, of shape (n_rows, n_outputs)."""
         mean = np.mean([member.model_.predict_raw(rows, n_threads) for member in self.estimators_], axis=0)
-        return mean if self.memory_ is None else mean + self.memory_.correct(rows, n_threads=n_threads)
+        if self.memory_ is None:
+            return mean
+        return mean + self.memory_.correct(self.estimators_[0].model_.hold_rows(rows), n_threads=n_threads)
 
     def _estimate_error(self, given: Rows, rows: Rows, distinct: FloatArray) -> None:
         """Set the out-of-fold predictions of rows and their errors, given the predictions for the distinct ones."""

@@ -8,6 +8,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from takagi._compat import fit_context
 from takagi._dask import map_rows
+from takagi._extrapolation import warn_of_held
 from takagi._messages import warn_user
 from takagi._typing import FloatArray, Table
 from takagi._validation import is_dask, validate_held_out, validate_rows, validate_training
@@ -90,6 +91,11 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseTSK):
     standardize : bool or "inputs", default=True
         Train on inputs and target of zero mean and unit variance ("inputs": the target is centered only, as in the
         paper; False: the inputs are taken as they are). The fitted rules are in the data's units in any case.
+    extrapolation : {"hold", "linear"}, default="hold"
+        What the model says of values far beyond its data. "hold": a value of a feature that lies more than one range of
+        the training rows below the smallest or above the largest of them is taken for that limit, and `predict` warns;
+        a feature that is constant in the training rows is held there. "linear": formulas go on without end, as in the
+        paper.
     validation_fraction : float, default=0.15
         Part of the rows held out, at most 2,000: to choose the best iterate by, or, where pilot fits set a penalty, to
         judge these. Not used when `fit` gets `X_val`.
@@ -238,12 +244,19 @@ class TSKRegressor(MultiOutputMixin, RegressorMixin, BaseTSK):
         -------
         ndarray of shape (n_rows,) or (n_rows, n_outputs)
             For a Dask collection a lazy one: an array, or of a data frame a series or a data frame with its index.
+
+        Warns
+        -----
+        ExtrapolationWarning
+            If values far beyond the training rows are held; see `extrapolation`, and `takagi.inspection.find_outside`.
         """
         rules = self.find_rules()
         if is_dask(X):
             n_outputs = None if self.is_single_target_ else rules.n_outputs
             return map_rows(self.predict, X, n_outputs, name_outputs(rules))
-        prediction = rules.predict(validate_rows(self, X), n_threads=count_threads(self.n_jobs))
+        rows = validate_rows(self, X)
+        warn_of_held(rows, rules.limits, rules.feature_names)
+        prediction = rules.predict(rows, n_threads=count_threads(self.n_jobs))
         return prediction if self.is_single_target_ else prediction.reshape(len(prediction), -1)
 
 

@@ -146,7 +146,7 @@ def paper_algorithm(
 
     1,000 iterations, learning rate 0.01, L2 0.05, DropRule 0.5, Powerball 0.5 (where there is Powerball), batches of
     64; constant learning rate, no averaging, and the target centered but not scaled. Inputs are z-scored, and the
-    ones that come from PCA are not scaled again.
+    ones that come from PCA are not scaled again. Beyond the data the rules go on as they are.
 
     Parameters
     ----------
@@ -200,6 +200,7 @@ def paper_algorithm(
         schedule="constant",
         averaging=0.0,
         standardize=False if algorithm.pca else "inputs",
+        extrapolation="linear",
         random_state=random_state,
     )
     if not algorithm.pca:

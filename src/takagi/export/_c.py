@@ -32,6 +32,7 @@ _TABLES = (
     ("inverse", _CONDITIONS, "sqrt(1/2) / width; 0 is no condition"),
     ("consequents", _WEIGHTS, "value at the origin, then slopes"),
     ("projection", "[${NAME}_N_FEATURES + 1][${NAME}_N_PROJECTED]", "constants, then a row for each feature"),
+    ("limits", "[${NAME}_N_FEATURES][2]", "where features are held: values beyond are taken for the limit"),
 )
 
 
@@ -165,6 +166,7 @@ def _write_tables(layout: Layout, words: dict[str, str]) -> dict[str, Any]:
         "n_projected": layout.n_projected,
         "n_bends": len(layout.bends),
         "project": "" if layout.projection is None else Template(c.PROJECT).substitute(words) + "\n",
+        "hold": "" if layout.limits is None else Template(c.HOLD).substitute(words),
     }
 
 

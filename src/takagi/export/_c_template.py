@@ -34,6 +34,13 @@ READ_PLAIN = """\
 READ_ENCODED = """\
     ${name}_encode(x, z);"""
 
+# Comparisons rather than fmin and fmax, so that what is no number stays none.
+HOLD = """\
+    for (m = 0; m < ${NAME}_N_FEATURES; m++) {
+        z[m] = z[m] < ${name}_limits[m][0] ? ${name}_limits[m][0] : z[m];
+        z[m] = z[m] > ${name}_limits[m][1] ? ${name}_limits[m][1] : z[m];
+    }"""
+
 BENDS = {
     "log": "log$f(fmax$f(z[$m] - $knot, $floor))",
     "above": "fmax$f(z[$m] - $knot, $zero)",

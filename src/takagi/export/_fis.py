@@ -1,6 +1,6 @@
 """Rules as a Sugeno system of Matlab's Fuzzy Logic Toolbox, which Octave's fuzzy-logic-toolkit reads too."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -50,6 +50,9 @@ def to_fis(model: Any, path: str | Path | None = None) -> str:
     that rules share are written once, and trained projections in consequents become part of their slopes. Names are
     reduced to letters, digits and underscores; a comment says which column each input is. The inputs are the columns
     of the encoded table: a category has one input of 0 or 1 for each level.
+
+    The format cannot state that values far beyond the data are held, as `extrapolation` of a model says; a comment has
+    the limits, at which inputs must be held before they are given to the system.
 
     A file has one rule base: a sum of several is written as `RuleModel.merge` joins them, with a rule for each choice
     of one rule per part.
@@ -201,7 +204,7 @@ def _widen(low: float, high: float) -> tuple[float, float]:
     return (low, high) if low < high else (low - max(1.0, abs(low)), high + max(1.0, abs(high)))
 
 
-def _write_comment(source: OpenModel, names: Iterable[str]) -> str:
+def _write_comment(source: OpenModel, names: Sequence[str]) -> str:
     lines = [f"Takagi-Sugeno-Kang rules written by takagi {version('takagi')}."]
     n_parts = len(source.model.parts)
     if n_parts > 1:
@@ -214,6 +217,14 @@ def _write_comment(source: OpenModel, names: Iterable[str]) -> str:
         for name, feature in zip(names, name_features(source.model), strict=True)
         if name != feature
     ]
+    if source.model.limits is not None:
+        lines.append(
+            "The rules hold inputs beyond limits, which this format cannot say; take them for the limit first:"
+        )
+        pairs = zip(names, source.model.limits.tolist(), strict=True)
+        lines += [
+            f"  input {name}: {low!r} to {high!r}" for name, (low, high) in pairs if np.isfinite([low, high]).any()
+        ]
     return "".join(f"% {' '.join(make_comment_safe(line).splitlines())}\n" for line in lines)
 
 

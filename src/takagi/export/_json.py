@@ -17,6 +17,7 @@ from takagi.tables import Column
 
 RULES_VERSION = 1  # of one rule base without bends
 SUM_VERSION = 2  # of several, or with bends: a reader of version 1 would leave them out
+HELD_VERSION = 3  # of rules with limits, which a reader of version 2 would not hold values at
 
 
 def to_json(model: Any, path: str | Path | None = None) -> str:
@@ -78,10 +79,10 @@ def rules_to_dict(model: Any) -> dict[str, Any]:
     """
     source = open_source(model)
     main, *others = ({"rules": _list_rules(part), "profile": _list_profile(part)} for part in source.model.parts)
-    is_plain = not others and not source.model.first.bends
+    number = SUM_VERSION if others or source.model.first.bends else RULES_VERSION
     return {
         "format": "takagi-rules",
-        "version": RULES_VERSION if is_plain else SUM_VERSION,
+        "version": number if source.model.limits is None else HELD_VERSION,
         "takagi": version("takagi"),
         "columns": [_describe_column(column, source) for column in source.columns],
         "features": list(name_features(source.model)),
@@ -110,6 +111,8 @@ def _list_rules(rules: RuleBase) -> dict[str, Any]:
         listed["bends"] = [asdict(bend) for bend in rules.bends]
     if rules.intervals is not None:
         listed["intervals"] = _list_limits(rules.intervals)
+    if rules.limits is not None:
+        listed["limits"] = _list_limits(rules.limits)
     return listed
 
 

@@ -165,6 +165,7 @@ def _encode_column(graph: Graph, column: Column) -> list[str]:
 
 def _predict(graph: Graph, rows: str, layout: Layout, source: OpenModel) -> None:
     n_features = layout.n_features
+    rows = rows if layout.limits is None else _hold(graph, rows, layout.limits)
     shifted = graph.add("Sub", rows, graph.add_constant(layout.origin[:n_features], "origin"), out="shifted")
     share = _share(graph, shifted, layout)
     if layout.bends:
@@ -185,6 +186,14 @@ def _predict(graph: Graph, rows: str, layout: Layout, source: OpenModel) -> None
     outputs = graph.add("ReduceSum", weighted, axis, out="outputs", keepdims=keepdims)
     y = graph.add(operator, outputs, out="y", **attributes)
     graph.add_output(y, ["n_rows"] if source.is_single else ["n_rows", n_outputs])
+
+
+def _hold(graph: Graph, rows: str, limits: FloatArray) -> str:
+    """Take values beyond limits for the limit; what is no number stays none."""
+    for values, word, operator in ((limits[:, 0], "low", "Less"), (limits[:, 1], "high", "Greater")):
+        limit = graph.add_constant(values, word)
+        rows = graph.add("Where", graph.add(operator, rows, limit, out=f"is_{word}"), limit, rows, out="held")
+    return rows
 
 
 def _bend(graph: Graph, rows: str, bend: Bend) -> str:

@@ -34,7 +34,8 @@ def open_source(model: Any) -> OpenModel:
 class Layout:
     """A model as numbers of one type, for inputs relative to `origin`, so that no digits are lost far from zero.
 
-    With ``z = [x, bends of x] - origin``, and ``a`` the features of z after the projections of all parts::
+    With x held at the limits, ``z = [x, bends of x] - origin``, and ``a`` the features of z after the projections of
+    all parts::
 
         y(x) = sum over parts of sum_r softmax_r(-|(a - centers_r) * inverse_r|^2) (consequents_r0 + consequents_r . z)
 
@@ -49,6 +50,7 @@ class Layout:
     projection: FloatArray | None  # (M + 1, J), bias row first
     bends: tuple[Bend, ...]  # B of them, of features as they are given
     part_sizes: tuple[int, ...]  # the number of rules of each part
+    limits: FloatArray | None  # (M, 2), where features are held; the largest numbers where they are not
 
     @property
     def n_features(self) -> int:
@@ -79,6 +81,7 @@ def lay_out(model: RuleModel, dtype: str) -> Layout:
         projection=_cast(projection, dtype) if projection.size else None,
         bends=bends,
         part_sizes=tuple(part.n_rules for part in model.parts),
+        limits=_cast_limits(model.limits, dtype),
     )
 
 
@@ -126,6 +129,14 @@ def _cast(values: FloatArray, dtype: str) -> FloatArray:
     if not np.isfinite(cast).all():
         raise _out_of_range(dtype)
     return cast
+
+
+def _cast_limits(limits: FloatArray | None, dtype: str) -> FloatArray | None:
+    """Return limits as numbers of a type, none of them infinite; None if there are none."""
+    if limits is None or np.isinf(limits).all():
+        return None
+    largest = np.finfo(dtype).max
+    return np.clip(limits, -largest, largest).astype(dtype)
 
 
 def _out_of_range(dtype: str) -> ValueError:

@@ -78,6 +78,7 @@ void ${name}_predict(const $real x[${NAME}_N_COLUMNS], $real y[${NAME}_N_OUTPUTS
     int k, m;
 
 $read
+$hold
 $bend
     for (m = 0; m < ${NAME}_N_FEATURES + ${NAME}_N_BENDS; m++) {
         z[m] -= ${name}_origin[m];

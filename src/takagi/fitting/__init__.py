@@ -4,7 +4,15 @@
 noise, training, teachers. Estimators, streams and committees are front ends of these two.
 """
 
-from takagi.fitting._fit import Fitted, add_profile, finish_fit, fit_ridge_instead, fit_rules
+from takagi.fitting._fit import (
+    Fitted,
+    add_limits,
+    add_profile,
+    finish_fit,
+    fit_ridge_instead,
+    fit_rules,
+    widen_limits,
+)
 from takagi.fitting._pilots import run_pilots
 from takagi.fitting._plan import AGREEMENT, RECIPES, Penalties, Plan, make_plan
 from takagi.fitting._ridge import Mix
@@ -37,6 +45,7 @@ __all__ = [
     "Stage",
     "Units",
     "Watch",
+    "add_limits",
     "add_profile",
     "bound_by_range",
     "can_be_reduced",
@@ -58,4 +67,5 @@ __all__ = [
     "run_pilots",
     "stack_rows",
     "train_rules",
+    "widen_limits",
 ]

@@ -88,7 +88,7 @@ def fit_rules(
     stopped = trained.result.stopped
     if teaches and stopped == "max_iter":
         trained, stopped = _be_taught(trained, rows, plan, rng, watch)
-    return finish_fit(trained, rows, given, plan, mix, watch, stopped)
+    return widen_limits(finish_fit(trained, rows, given, plan, mix, watch, stopped), start)
 
 
 def finish_fit(
@@ -97,7 +97,7 @@ def finish_fit(
     """Return what a training ends with, given its rows and all rows that were given."""
     trained = _keep_start_if_better(trained)
     return Fitted(
-        model=RuleModel((add_profile(mix.apply(trained.rules, rows.balance()), rows, given),)),
+        model=add_limits(RuleModel((add_profile(mix.apply(trained.rules, rows.balance()), rows, given),)), plan),
         recipe=plan.recipe,
         config=trained.config,
         history=trained.history,
@@ -113,7 +113,7 @@ def _fit_short_rules(rows: Rows, given: Rows, plan: Plan, rng: np.random.Generat
     short = fit_short(rows.balance(), plan, rng, watch)
     l2, smoothness = short.penalties
     return Fitted(
-        model=RuleModel(tuple(add_profile(part, rows, given) for part in short.model.parts)),
+        model=add_limits(RuleModel(tuple(add_profile(part, rows, given) for part in short.model.parts)), plan),
         recipe=plan.recipe,
         config=replace(plan.config, l2=l2, smoothness=smoothness),
         history={"train_loss": short.losses, "val_loss": np.full(len(short.losses), np.nan)},
@@ -127,7 +127,7 @@ def _fit_short_rules(rows: Rows, given: Rows, plan: Plan, rng: np.random.Generat
 
 def fit_ridge_instead(rows: Rows, given: Rows, plan: Plan, mix: Mix, watch: Watch) -> Fitted:
     """Return ridge regression, as one rule without conditions, in place of a fit."""
-    model = RuleModel((add_profile(fit_ridge(rows.balance(), mix.slopes), rows, given),))
+    model = add_limits(RuleModel((add_profile(fit_ridge(rows.balance(), mix.slopes), rows, given),)), plan)
     config = plan.configure(len(rows.X), rows.X.shape[1], 1.0)
     history = {"train_loss": np.empty(0), "val_loss": np.empty(0)}
     return Fitted(model, plan.recipe, config, history, 0, 0, "ridge", tuple(watch.stages))
@@ -160,6 +160,21 @@ def _keep_start_if_better(trained: Trained) -> Trained:
         ConvergenceWarning,
     )
     return replace(trained, result=replace(result, rule_base=trained.start, best_iter=0))
+
+
+def add_limits(model: RuleModel, plan: Plan) -> RuleModel:
+    """Return rules that hold values far beyond the rows of their profile, if the plan says so."""
+    assert model.profile is not None
+    return model.hold_at(model.profile.find_limits()) if plan.holds_inputs else model
+
+
+def widen_limits(fitted: Fitted, start: RuleBase | None) -> Fitted:
+    """Return what a fit ends with, its limits as wide as those of the rules that it went on from, if there are such."""
+    limits = fitted.model.limits
+    if limits is None or start is None or start.limits is None:
+        return fitted
+    low, high = np.minimum(limits[:, 0], start.limits[:, 0]), np.maximum(limits[:, 1], start.limits[:, 1])
+    return replace(fitted, model=fitted.model.hold_at(np.column_stack([low, high])))
 
 
 def add_profile(rules: RuleBase, rows: Rows, given: Rows) -> RuleBase:

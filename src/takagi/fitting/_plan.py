@@ -12,6 +12,7 @@ from takagi.optimizers import OPTIMIZERS
 from takagi.training import Bounds, FeasibleSet, TrainConfig
 
 RECIPES = ("accurate", "droprule", "short")
+EXTRAPOLATIONS = ("hold", "linear")
 MANY_FEATURES = 24  # beyond which penalties grow, and that accurate rules are about at most
 AGREEMENT = 0.1  # of short rules: the price on those that disagree
 _PROJECTIONS = ("antecedent", "shared", "separate")
@@ -101,6 +102,7 @@ class Plan:
     holds_out: bool  # whether a part of the rows chooses the iterate; if not, all rows train to the end
     validation_fraction: float  # that part; also what pilots are judged by
     n_teachers: int  # fits whose mean is taught to one; 0 for none
+    holds_inputs: bool  # whether the rules take values far beyond the data for the limit of what is near
 
     @property
     def has_fixed_rules(self) -> bool:
@@ -166,6 +168,7 @@ def make_plan(
         holds_out=recipe == "droprule" or params["n_iter_no_change"] is not None,
         validation_fraction=params["validation_fraction"],
         n_teachers=_read(params["n_teachers"], defaults["n_teachers"] if few else 0),
+        holds_inputs=_check("extrapolation", params["extrapolation"], EXTRAPOLATIONS) == "hold",
     )
 
 

@@ -286,5 +286,5 @@ def _add_projection(rules: RuleBase, directions: FloatArray, kind: str) -> RuleB
 
 
 def forget_data(rules: RuleBase) -> RuleBase:
-    """Return rules without names and profile, which are of the data that they were fitted on."""
-    return replace(rules, feature_names=None, output_names=None, profile=None)
+    """Return rules without names, profile and limits, which are of the data that they were fitted on."""
+    return replace(rules, feature_names=None, output_names=None, profile=None, limits=None)

@@ -2,6 +2,7 @@
 
 from takagi.inspection._importance import feature_importance, rule_importance
 from takagi.inspection._local import LocalExplanation, explain_local
+from takagi.inspection._outside import find_outside
 from takagi.inspection._plot import (
     HistoryDisplay,
     ImportanceDisplay,
@@ -32,6 +33,7 @@ __all__ = [
     "explain_local",
     "export_text",
     "feature_importance",
+    "find_outside",
     "measure_size",
     "rule_importance",
     "rule_table",

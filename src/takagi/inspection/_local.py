@@ -42,7 +42,7 @@ class LocalExplanation:
     feature_names : tuple of str
         What the slopes of the local linear model are of: numbers, in brackets what is 1 if it holds, and bends.
     cells : list of list of str
-        Values of the columns, as text, row by row.
+        Values of the columns, as text, row by row; a value that the model holds tells what it counts as.
     baseline : str
         What the baseline is.
     base : ndarray of shape (n_outputs,)
@@ -317,9 +317,10 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
     """
     committee = open_committee(model)
     members, opened = committee.members, committee.first
-    rows = opened.encode(X)
-    if not len(rows):
+    given = opened.encode(X)
+    if not len(given):
         raise ValueError("X must have at least one row, got none.")
+    rows = opened.model.hold_rows(given)
     reference, description = _choose_baseline(committee, baseline)
     parts = [part for member in members for part in member.model.parts]
     shares = [part.firing_share(rows) / len(members) for part in parts]
@@ -330,7 +331,7 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
         output_names=tuple(name_outputs(opened.model)),
         misfits=describe_misfits(opened, rows) if len(members) == 1 else [[] for _ in rows],
         feature_names=names,
-        cells=opened.show(X),
+        cells=_show_cells(opened, X, given, rows),
         baseline=description,
         base=committee.predict_mean(reference[None])[0],
         prediction=committee.predict_mean(rows),
@@ -344,6 +345,17 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
         part_rules=tuple(tuple(part.n_rules for part in member.model.parts) for member in members),
     )
     return explained if committee.recall is None else _add_memory(explained, *committee.recall(rows))
+
+
+def _show_cells(opened: OpenModel, X: Table, given: FloatArray, held: FloatArray) -> list[list[str]]:
+    """Return the values of the columns as text; those that are held tell what they count as."""
+    cells = opened.show(X)
+    owner = np.concatenate([np.full(len(column.inputs), c) for c, column in enumerate(opened.columns)])
+    for i, m in np.argwhere(given != held):
+        c = int(owner[m])
+        is_number = opened.columns[c].kind == "number" and m == opened.inputs_of(c)[0]
+        cells[i][c] += f" counts as {format_number(held[i, m]) if is_number else 'in training'}"
+    return cells
 
 
 def _average_formulas(

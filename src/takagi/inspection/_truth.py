@@ -225,7 +225,7 @@ def check_rules(model: Any, X: Table, y: Table) -> RuleCheck:
     the target.
     """
     opened = open_model(model)
-    rows = opened.encode(X)
+    rows = opened.model.hold_rows(opened.encode(X))
     target = check_targets(y, len(rows), opened.model.n_outputs)
     whole = _Whole(opened.model, rows, target)
     parts = [_Part(opened, k, whole) for k in range(len(opened.model.parts))]

@@ -44,6 +44,7 @@ _SETTINGS: dict[str, type] = {
     type(known).__name__: type(known) for known in (*INITIALIZERS.values(), *OPTIMIZERS.values())
 }
 _OUTPUTS = ("default", "pandas", "polars")
+_BEFORE = {"extrapolation": "linear"}  # what models did before there were parameters for it, if not their defaults
 
 
 # -- models and pipelines ----------------------------------------------------------------------------------------------
@@ -224,9 +225,10 @@ def _encode_value(value: Any, name: str) -> Any:
 
 
 def _decode_parameters(node: Node, kind: type) -> dict[str, Any]:
-    """Return the parameters of a class; those that a file of an older library lacks take their defaults."""
-    parts = node.open((), optional=kind().get_params(deep=False))
-    parameters = {name: _decode_value(value) for name, value in parts.items()}
+    """Return the parameters of a class; those that a file of an older library lacks are what they stood for then."""
+    known = kind().get_params(deep=False)
+    parameters = {name: value for name, value in _BEFORE.items() if name in known}
+    parameters |= {name: _decode_value(value) for name, value in node.open((), optional=known).items()}
     build(node, lambda: validate_parameters(kind(**parameters)))
     return parameters
 

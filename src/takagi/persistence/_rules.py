@@ -19,7 +19,7 @@ _RULES = (
     "centers", "widths", "consequents", "antecedent_projection", "consequent_projection", "tied_projection", "sets",
     "feature_names", "output_names", "link", "profile",
 )  # fmt: skip
-_OPTIONAL = ("bends", "intervals")  # left out where there are none
+_OPTIONAL = ("bends", "intervals", "limits")  # left out where there are none
 _BEND = ("feature", "kind", "knot", "floor")
 _PROFILE = ("n_rows", "share", "mean", "quantiles", "output_quantiles")
 
@@ -36,6 +36,8 @@ def encode_rules(rules: RuleBase) -> dict[str, Any]:
         encoded["bends"] = [{name: getattr(bend, name) for name in _BEND} for bend in rules.bends]
     if rules.intervals is not None:
         encoded["intervals"] = encode_numbers(rules.intervals)
+    if rules.limits is not None:
+        encoded["limits"] = encode_numbers(rules.limits)
     return encoded
 
 
@@ -57,7 +59,8 @@ def decode_rules(node: Node) -> RuleBase:
             profile=parts["profile"].maybe(_decode_profile),
             link=parts["link"].text(LINKS),
             bends=tuple(map(_decode_bend, parts["bends"])) if "bends" in parts else (),
-            intervals=_decode_intervals(parts["intervals"]) if "intervals" in parts else None,
+            intervals=_decode_intervals(parts["intervals"], 3) if "intervals" in parts else None,
+            limits=_decode_intervals(parts["limits"], 2) if "limits" in parts else None,
         ),
     )
 
@@ -79,11 +82,11 @@ def _decode_bend(node: Node) -> Bend:
     return build(node, lambda: Bend(feature, kind, knot, floor))
 
 
-def _decode_intervals(node: Node) -> FloatArray:
+def _decode_intervals(node: Node, n_dims: int) -> FloatArray:
     """Return limits, of which null is that there is none: minus infinity below, infinity above."""
-    limits = node.array(3, null=np.nan)
-    if limits.shape[2] != 2:
-        node.refuse("a lower and an upper limit for each rule and feature")
+    limits = node.array(n_dims, null=np.nan)
+    if limits.shape[-1] != 2:
+        node.refuse(f"a lower and an upper limit for each {'rule and ' * (n_dims == 3)}feature")
     return np.where(np.isnan(limits), [-np.inf, np.inf], limits)
 
 

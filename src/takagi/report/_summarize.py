@@ -175,6 +175,7 @@ def _keep_features(rules: RuleBase, kept: IntArray) -> RuleBase:
         profile=replace(profile, mean=profile.mean[kept], quantiles=profile.quantiles[:, kept]),
         bends=tuple(replace(bend, feature=place[bend.feature]) for _, bend in bends),
         intervals=None if rules.intervals is None else rules.intervals[:, kept],
+        limits=None if rules.limits is None else rules.limits[kept],
     )
 
 

@@ -30,6 +30,7 @@ def describe_columns(opened: OpenModel, X: Table, rows: FloatArray) -> list[dict
                 "has_missing": column.has_missing,
                 "n_missing": int(missing[c].sum()),
                 "mean": profile.mean[inputs],
+                "limits": None if opened.model.limits is None else opened.model.limits[inputs],
                 **_count_values(column, rows[:, inputs], missing[c], profile.quantiles[[0, -1]][:, inputs[:1]].ravel()),
             }
         )

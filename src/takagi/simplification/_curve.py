@@ -11,6 +11,7 @@ from takagi._messages import warn_user
 from takagi._typing import FloatArray
 from takagi.estimators import TSKRegressor
 from takagi.fitting import (
+    AGREEMENT,
     Limits,
     Rows,
     can_be_reduced,
@@ -23,7 +24,7 @@ from takagi.inspection import measure_size
 from takagi.rulemodel import RuleModel
 
 _MOST_ROWS = 5_000  # that measure an error
-_PUPIL_RULES, _PUPIL_CONDITIONS, _PUPIL_TERMS = 7, 3, 4  # of short rules that learn from a large model
+_PUPIL = Limits(7, 3, 4, AGREEMENT)  # of short rules that learn from a large model
 _NO_ERROR = 1e-9  # in spreads of the target
 
 
@@ -108,7 +109,7 @@ def trace_curve(
     tell(points[0])
     try:
         for action, smaller in _take_steps(model, training, limits, rng):
-            smaller = smaller.rename(model.feature_names, model.output_names)
+            smaller = smaller.rename(model.feature_names, model.output_names).hold_at(model.limits)
             points.append(gauge.measure(len(points), action, smaller))
             tell(points[-1])
     except KeyboardInterrupt:
@@ -119,8 +120,10 @@ def trace_curve(
 def _take_steps(
     model: RuleModel, training: Rows, limits: Limits, rng: np.random.Generator
 ) -> Iterator[tuple[str, RuleModel]]:
-    """Yield actions and smaller models; one that is too large, or has projections, teaches short rules first."""
-    if not can_be_reduced(model):
+    """Yield actions and smaller models; one that is too large or too long, or has projections, teaches short rules."""
+    size = measure_size(model)
+    is_long = size.max_conditions > limits.max_conditions or size.max_terms > limits.max_terms
+    if is_long or not can_be_reduced(model):
         model = _teach(model, training, limits, int(rng.integers(2**31)))
     standard = measure_units(training, scales_inputs=True, scales_target=True).standardize(training)
     yield from reduce_model(model, training, measure_noise(standard, rng).part, limits)
@@ -130,10 +133,10 @@ def _teach(model: RuleModel, training: Rows, limits: Limits, seed: int) -> RuleM
     """Return short rules, trained with the means of the targets and of what a larger model says."""
     lesson = (training.y + model.predict_raw(training.X)) / 2
     pupil = TSKRegressor(
-        n_rules=_PUPIL_RULES,
+        n_rules=min(_PUPIL.n_rules, limits.n_rules),
         recipe="short",
-        max_conditions=max(1, min(_PUPIL_CONDITIONS, limits.max_conditions)),
-        max_terms=max(1, min(_PUPIL_TERMS, limits.max_terms)),
+        max_conditions=max(1, min(_PUPIL.max_conditions, limits.max_conditions)),
+        max_terms=max(1, min(_PUPIL.max_terms, limits.max_terms)),
         random_state=seed,
     )
     with warnings.catch_warnings():

@@ -23,7 +23,7 @@ from takagi.simplification._curve import Point, trace_curve
 _NO_LIMIT = 10**9
 _TRUTH_ROWS = 2_000  # that tell how true rules are
 _TRUE_ENOUGH = 0.95  # for rules that were truer still
-_DEFAULT_LOSS = 0.02
+_SHORT = {"max_rules": 5, "max_conditions": 3, "max_terms": 4}  # where no limit is given
 _VALIDATION_PART = 0.25
 
 
@@ -46,13 +46,13 @@ def simplify(
     Step by step a rule, conditions or terms of formulas are dropped, whatever costs least per word (a rule, a condition
     or a term), and what is left is trained together, as `TSKRegressor` with the recipe "short" trains: rules that
     disagree about the same rows cost something, sets stay within the data, and each condition gets an interval of
-    values that its words mean. A model of many rules teaches a smaller one first. From all models on the way, down to a
-    single number, the limits choose:
+    values that its words mean. A model of many rules, or of longer ones than the limits allow, teaches short rules
+    first, and these become smaller. From all models on the way, down to a single number, the limits choose:
 
     - `max_loss` alone: the fewest words within the loss;
     - `max_rules`, `max_conditions` or `max_terms` without it: the smallest validation error within the limits;
     - both kinds: the fewest words within all limits;
-    - none: as ``max_loss=0.02``.
+    - none: as ``max_rules=5, max_conditions=3, max_terms=4``, the limits of short rules.
 
     A model is passed over if its rules are less true than those of the fitted model: if, of the given rows, its
     conditions hold for a smaller part of those that a rule governs, or a rule governs a smaller part of those that
@@ -102,13 +102,15 @@ def simplify(
     """
     sizes = {"max_rules": max_rules, "max_conditions": max_conditions, "max_terms": max_terms}
     _check_limits(max_loss, sizes)
+    if max_loss is None and all(value is None for value in sizes.values()):
+        sizes = dict(_SHORT)
     model = getattr(model, "best_estimator_", model)
     _check_link(open_model(model).model)
     rng = np.random.default_rng(check_random_state(random_state).randint(2**32, size=4, dtype=np.uint64))
     rows = _read_rows(model, X, y, "")
     training, validation = _split(rows, model, X_val, y_val, rng)
-    most_conditions, most_terms = (_NO_LIMIT if most is None else most for most in (max_conditions, max_terms))
-    limits = Limits(_NO_LIMIT, most_conditions, most_terms, AGREEMENT)
+    n_rules, most_conditions, most_terms = (_NO_LIMIT if most is None else most for most in sizes.values())
+    limits = Limits(n_rules, most_conditions, most_terms, AGREEMENT)
     tell = _show if verbose else lambda point: None
     points = trace_curve(_find_rules(model), training, validation, limits, rng, tell)
     return Simplification(curve=tuple(points), step=0, model=model, rows=rows).at(max_loss=max_loss, **sizes)
@@ -202,7 +204,7 @@ class Simplification:
         _check_limits(max_loss, sizes)
         given = {name: value for name, value in sizes.items() if value is not None}
         if max_loss is None and not given:
-            max_loss = _DEFAULT_LOSS
+            given = _SHORT
         ranked = _rank(self.curve, max_loss, given)
         step = next((point for point in ranked if self._is_as_true(point)), ranked[0]).step
         parts = (add_profile(part, self.rows, self.rows) for part in self.curve[step].model.parts)
@@ -258,7 +260,7 @@ class Simplification:
             "Other choices: .at(max_loss=0.05), .at(max_rules=3); curve: .to_frame(), .plot()",
         ]
         if not self.step:
-            lines.insert(1, "No smaller model is within the limits.")
+            lines.insert(1, "No smaller model is within the limits, or none whose rules are as true.")
         return "\n".join(lines)
 
     def __repr__(self) -> str:

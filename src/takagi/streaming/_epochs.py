@@ -17,6 +17,7 @@ from takagi.fitting import (
     measure_columns,
     merge_equal_rows,
     run_pilots,
+    widen_limits,
 )
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
@@ -115,7 +116,7 @@ class _Epochs:
 
     def read(self, stopped: str) -> Fitted:
         """Return the best rules so far; the profile counts a row of later passes once."""
-        fitted = self.stream.read(self.plan.recipe, stopped)
+        fitted = widen_limits(self.stream.read(self.plan, stopped), self.stream.start)
         profile = fitted.model.profile
         assert profile is not None
         rules = replace(fitted.model.first, profile=replace(profile, n_rows=min(self.passes.n_rows, profile.n_rows)))

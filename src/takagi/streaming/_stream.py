@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from takagi._messages import warn_user
-from takagi.fitting import Fitted, Plan, Rows, Stage, Watch, forget_data, initialize
+from takagi.fitting import Fitted, Plan, Rows, Stage, Watch, add_limits, forget_data, initialize
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
 from takagi.streaming._learner import Learner
@@ -90,15 +90,15 @@ class Stream:
                 "column if it is the same target."
             )
 
-    def read(self, recipe: str, stopped: str) -> Fitted:
+    def read(self, plan: Plan, stopped: str) -> Fitted:
         """Return the best rules so far, and how they came about."""
         assert self.learner is not None
         assert self.seen is not None
         assert self.config is not None
         names = ("iteration", "train_loss", "val_loss")
         return Fitted(
-            model=RuleModel((self.learner.read_rules(self.seen),)),
-            recipe=recipe,
+            model=add_limits(RuleModel((self.learner.read_rules(self.seen),)), plan),
+            recipe=plan.recipe,
             config=self.config,
             history=dict(zip(names, self.learner.history.T.copy(), strict=True)),
             best_iter=self.learner.best_iter,

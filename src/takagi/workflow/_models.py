@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from takagi._extrapolation import HeldCount, count_held
 from takagi._model import OpenModel, open_committee
 from takagi._text import count, quote
 from takagi._typing import FloatArray
-from takagi._wording import name_outputs
+from takagi._wording import name_features, name_outputs
 from takagi.persistence import load
 from takagi.tables import DatasetError, OpenTable, RequestError, find_columns, locate_file
 from takagi.workflow._columns import read_target
@@ -47,6 +48,7 @@ class LoadedModel:
     def __init__(self, path: Path) -> None:
         self.model = load(locate_file(path))
         self.opened: OpenModel = open_committee(self.model).first
+        self._held: HeldCount | None = None  # values far beyond the training rows, of all rows predicted so far
 
     @cached_property
     def columns(self) -> list[str]:
@@ -102,15 +104,26 @@ class LoadedModel:
 
         All cores work in threads, which changes no bit.
         """
-        last = getattr(self.model, "steps", [("", self.model)])[-1][1]
-        if hasattr(last, "n_jobs"):
-            last.set_params(n_jobs=-1)
+        if hasattr(self._last, "n_jobs"):
+            self._last.set_params(n_jobs=-1)
         n_before = 0
         for kept, block in self._blocks(table, keep):
             yield self._add_predictions(kept, block, n_before)
             n_before += len(block)
         if not n_before:
             raise DatasetError(f"{table.label} has names but no rows.")
+
+    @property
+    def n_held(self) -> int:
+        """Number of rows predicted so far with values far beyond the training rows, which were held."""
+        return 0 if self._held is None else self._held.n_held
+
+    def describe_held(self) -> str:
+        """Say in a sentence which values were held in the predictions so far; there must be some."""
+        rules = self.opened.model
+        assert self._held is not None
+        assert rules.limits is not None
+        return self._held.describe(name_features(rules), rules.limits)
 
     # -- parts ---------------------------------------------------------------------------------------------------------
 
@@ -123,15 +136,28 @@ class LoadedModel:
 
     def _add_predictions(self, kept: Any, block: Any, n_before: int) -> Any:
         try:
-            prediction = self.model.predict(block).reshape(len(block), -1)
+            rows = self.model[:-1].transform(block) if len(getattr(self.model, "steps", [])) > 1 else block
+            prediction = self._last.predict(rows).reshape(len(block), -1)
         except ValueError as error:
             if not n_before:
                 raise
             raise DatasetError(f"in the block that starts at row {n_before:,} of the table: {error}") from error
+        self._count_held(np.asarray(rows, dtype=float))
         names = [f"predicted_{target}" for target in self.targets]
         while set(names) & set(kept.columns):
             names = [f"{name}_" for name in names]
         return kept.assign(**dict(zip(names, prediction.T, strict=True)))
+
+    @property
+    def _last(self) -> Any:
+        """The model behind the other steps of a pipeline."""
+        return getattr(self.model, "steps", [("", self.model)])[-1][1]
+
+    def _count_held(self, rows: FloatArray) -> None:
+        """Count values beyond the limits of the rules that the last step has."""
+        rules = getattr(getattr(self._last, "estimators_", [self._last])[0], "model_", self._last)
+        found = count_held(rows, rules.limits) or HeldCount(len(rows), 0, *np.zeros((2, rows.shape[1]), dtype=int))
+        self._held = found if self._held is None else self._held.add(found)
 
     def _match(self, table: OpenTable) -> list[str]:
         """Return the table's columns for the model: by name, or by place for a model whose columns have no names."""

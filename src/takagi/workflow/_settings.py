@@ -32,6 +32,8 @@ class ModelSettings:
         Whether to fit a committee of such models.
     max_conditions, max_terms : int, optional
         Limits of a short rule.
+    extrapolation : {"hold", "linear"}, default="hold"
+        Whether values far beyond the training rows are held, or formulas go on.
     """
 
     n_rules: int | str | None = None
@@ -42,6 +44,7 @@ class ModelSettings:
     committee: bool = False
     max_conditions: int | None = None
     max_terms: int | None = None
+    extrapolation: str = "hold"
 
     @property
     def parameters(self) -> dict[str, Any]:

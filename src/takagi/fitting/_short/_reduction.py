@@ -29,7 +29,7 @@ def can_be_reduced(model: RuleModel) -> bool:
 
 
 def reduce_model(model: RuleModel, rows: Rows, noise: float, limits: Limits) -> Iterator[Step]:
-    """Yield ever smaller models, from what the limits allow down to a single number.
+    """Yield ever smaller models, from what the limits per rule allow down to a single number.
 
     Each step drops a rule, some conditions or some terms: what costs least per word after the best formulas are found
     again. Then all parameters are trained together, with the price on disagreement and within the bounds.
@@ -43,8 +43,7 @@ def reduce_model(model: RuleModel, rows: Rows, noise: float, limits: Limits) -> 
     while found is not None:
         action, draft = found
         draft, intervals = make_true(polish(draft, task, _STEPS)[0], workshop)
-        if draft.n_rules <= limits.n_rules:
-            yield action, write_model(draft, intervals, workshop)
+        yield action, write_model(draft, intervals, workshop)
         found = _find_cheapest(draft, task)
 
 

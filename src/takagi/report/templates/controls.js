@@ -14,7 +14,13 @@ function describeCell(column, cell) {
   if (cell === AVERAGE) return "as on average";
   if (column.kind === "category") return cell < 0 ? "another" : column.levels[cell];
   if (cell === null) return "missing";
-  return column.kind === "boolean" ? String(cell === 1) : formatNumber(cell, 5);
+  return column.kind === "boolean" ? String(cell === 1) : `${formatNumber(cell, 5)}${describeHeld(column, cell)}`;
+}
+
+// What a number far beyond the training data counts as.
+function describeHeld(column, value) {
+  const [held] = hold(column, [value]);
+  return held === value ? "" : ` counts as ${formatNumber(held, 5)}`;
 }
 
 // The cells that a column without a scale may have.
@@ -68,8 +74,9 @@ function makeSlider(column, c, onChange) {
     slider.setAttribute("aria-valuetext", describeCell(column, cell === AVERAGE ? value : cell));
     missing.checked = cell === null;
     outside.hidden = cell === null || (value >= column.low && value <= column.high);
+    const held = describeHeld(column, value);
     outside.textContent = outside.hidden ? ""
-      : `outside the training data, ${formatNumber(column.low)} to ${formatNumber(column.high)}`;
+      : `outside the training data, ${formatNumber(column.low)} to ${formatNumber(column.high)}${held && `;${held}`}`;
   };
   const show = (cell) => {
     place(cell);

@@ -41,9 +41,15 @@ const AVERAGE = "average";
 
 function encodeCell(column, cell) {
   if (cell === AVERAGE) return column.mean;
-  if (column.kind === "category") return column.levels.map((_, level) => (level === cell ? 1 : 0));
+  if (column.kind === "category") return hold(column, column.levels.map((_, level) => (level === cell ? 1 : 0)));
   const value = cell === null ? column.fill : cell;
-  return column.has_missing ? [value, cell === null ? 1 : 0] : [value];
+  return hold(column, column.has_missing ? [value, cell === null ? 1 : 0] : [value]);
+}
+
+// Takes inputs beyond the limits of the rules for the limit; no number in a limit is none.
+function hold({ limits }, inputs) {
+  if (!limits) return inputs;
+  return inputs.map((value, m) => Math.max(limits[m][0] ?? -Infinity, Math.min(limits[m][1] ?? Infinity, value)));
 }
 
 function encodeRow(model, cells) {

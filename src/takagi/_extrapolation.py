@@ -1,0 +1,92 @@
+"""Values far beyond the training data, which rules with limits hold: how many there are, and the warning about them."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from takagi._messages import warn_user
+from takagi._text import count, format_number, shorten
+from takagi._typing import FloatArray, IntArray
+
+_MOST = 5  # columns that are named
+_WIDE = 1_000  # numbers that are compared at a time; fewer would take longer than the comparison itself
+
+
+class ExtrapolationWarning(UserWarning):
+    """Values far beyond the training data are held, so that a prediction is not about the row as it was given."""
+
+
+class HeldCount(NamedTuple):
+    """How many values of rows are held."""
+
+    n_rows: int
+    n_held: int  # rows of which at least one value is held
+    below: IntArray  # (n_features,): values below the lower limit
+    above: IntArray  # (n_features,): values above the upper limit
+
+    def add(self, other: "HeldCount") -> "HeldCount":
+        """Return the count of both together."""
+        n_rows, n_held = self.n_rows + other.n_rows, self.n_held + other.n_held
+        return HeldCount(n_rows, n_held, self.below + other.below, self.above + other.above)
+
+    def describe(self, names: Sequence[str], limits: FloatArray | None = None) -> str:
+        """Say in a sentence which features are held, those of most rows first, and at which limits, if given."""
+        total = self.below + self.above
+        found = [int(m) for m in np.argsort(-total, kind="stable") if total[m]]
+        places = ["" if limits is None else f" at {self._place(m, limits)}" for m in found]
+        pairs = zip(found, places, strict=True)
+        listed = [f"{shorten(names[m])}{place} ({count(int(total[m]), 'row')})" for m, place in pairs]
+        more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
+        return (
+            f"Values far beyond the training data are held in {self.n_held:,} of {count(self.n_rows, 'row')}: "
+            f"{', '.join(listed[:_MOST])}{more}."
+        )
+
+    def _place(self, m: int, limits: FloatArray) -> str:
+        ends = [limits[m, k] for k, counts in enumerate((self.below, self.above)) if counts[m]]
+        return " or ".join(dict.fromkeys(map(format_number, ends)))
+
+
+def lie_within(rows: FloatArray, limits: FloatArray) -> bool:
+    """Whether no value of rows lies beyond limits.
+
+    Many rows side by side are compared as one, which is several times faster for few columns.
+    """
+    low, high = limits.T
+    n_side = _WIDE // max(1, len(low))
+    if len(rows) > 2 * n_side > 2 and rows.flags.c_contiguous:
+        n_wide = len(rows) // n_side
+        wide, rows = rows[: n_wide * n_side].reshape(n_wide, -1), rows[n_wide * n_side :]
+        if (wide < np.tile(low, n_side)).any() or (wide > np.tile(high, n_side)).any():
+            return False
+    return not ((rows < low).any() or (rows > high).any())
+
+
+def count_held(rows: FloatArray, limits: FloatArray | None) -> HeldCount | None:
+    """Return how many values lie beyond limits, None if none do.
+
+    >>> count_held(np.array([[1.0], [9.0], [3.0]]), np.array([[2.0, 5.0]])).describe(["age"], np.array([[2.0, 5.0]]))
+    'Values far beyond the training data are held in 2 of 3 rows: age at 2 or 5 (2 rows).'
+    """
+    if limits is None or lie_within(rows, limits):
+        return None
+    below, above = rows < limits[:, 0], rows > limits[:, 1]
+    n_held = int((below | above).any(axis=1).sum())
+    return HeldCount(len(rows), n_held, below.sum(axis=0), above.sum(axis=0))
+
+
+def warn_of_held(rows: FloatArray, limits: FloatArray | None, names: Sequence[str] | None) -> None:
+    """Warn if values lie beyond limits.
+
+    Without names, the rows may have come through an encoder or a scaler, so that the user would not know the numbers.
+    """
+    found = count_held(rows, limits)
+    if found is not None:
+        known = [f"x{m}" for m in range(rows.shape[1])] if names is None else names
+        told = found.describe(known, None if names is None else limits)
+        warn_user(
+            f"{told} takagi.inspection.find_outside(model, X) tells which and how far out they are; "
+            "extrapolation='linear' would let the rules go on.",
+            ExtrapolationWarning,
+        )
