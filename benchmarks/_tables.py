@@ -84,8 +84,10 @@ def make_tables(results: "pd.DataFrame", suite: Suite = PAPER) -> str:
         "### Wins and losses\n\n" + make_duels(ratios),
         "### Mean ranks\n\n" + "\n".join(describe_ranking(ranking) for ranking in rank_methods(ratios)),
         "### Failures\n\n" + list_failures(ratios),
-        "### What each method saw, and its settings\n\n" + make_methods_table(),
     ]
+    if suite is not PAPER:  # settings and names of what is there are in the page of the paper's suite
+        return "\n\n".join(parts)
+    parts.append("### What each method saw, and its settings\n\n" + make_methods_table())
     if absent:
         parts.append("Not run: " + ", ".join(f"{name} (pip install {METHODS[name].pip})" for name in absent) + ".")
     return "\n\n".join(parts)
