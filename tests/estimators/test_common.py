@@ -2,7 +2,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from takagi import FuzzyCMeans, TSKCommittee, TSKRegressor
-from takagi.experiments import SampleScaler
+from takagi.experiments import MBGDClassifier, SampleScaler
 
 ESTIMATORS = [
     TSKRegressor(),
@@ -10,6 +10,7 @@ ESTIMATORS = [
     TSKCommittee(3, TSKRegressor(max_iter=50)),
     FuzzyCMeans(),
     SampleScaler(),
+    MBGDClassifier(5, uniformities=(1.0,), max_epochs=40, n_trials=1),
 ]
 
 
