@@ -445,9 +445,9 @@ def test_numbers_too_large_to_train_on_are_named(friedman):
     X, y = friedman
     names = list("abcdef")
     with pytest.raises(ValueError, match=r"X has numbers beyond 1e\+300 in column 'c' \(first in row 7\)"):
-        quick().fit(pd.DataFrame(np.where(X == X[7, 2], 1.7e308, X), columns=names), y)
+        quick().fit(pd.DataFrame(np.where(X[7, 2] == X, 1.7e308, X), columns=names), y)
     with pytest.raises(ValueError, match=r"X has numbers beyond 1e\+300 in column 2 \(first in row 7\)"):
-        quick().partial_fit(np.where(X == X[7, 2], -1.7e308, X), y)
+        quick().partial_fit(np.where(X[7, 2] == X, -1.7e308, X), y)
     with pytest.raises(ValueError, match=r"y has numbers beyond 1e\+300 \(first in row 3\)"):
         quick().fit(X, np.where(y == y[3], 1e305, y))
 

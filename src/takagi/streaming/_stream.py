@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from takagi._messages import warn_user
-from takagi.fitting import Fitted, Plan, Rows, Stage, Watch, add_limits, forget_data, initialize
+from takagi.fitting import Fitted, Plan, Rows, Stage, Units, Watch, add_limits, forget_data, initialize, measure_entropy
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
 from takagi.streaming._learner import Learner
@@ -136,7 +136,7 @@ class Stream:
 
     def _begin(self, seen: Seen, plan: Plan) -> Learner:
         """Make the first rules of the rows that wait, or take given ones."""
-        units = seen.units(plan.scales_inputs, plan.scales_target)
+        units = find_units(seen, plan)
         if self.start is not None:
             start = units.express(forget_data(self.start))
         else:
@@ -151,9 +151,12 @@ class Stream:
         Rows that come for the first time cannot be overfitted, so penalties count as far as rows have come again.
         """
         assert self.learner is not None
-        units = seen.units(plan.scales_inputs, plan.scales_target)
+        units = find_units(seen, plan)
         variances = (seen.y.scale / units.y_scale) ** 2
-        noise = self.learner.best_loss**2 / float(variances.mean())
+        if plan.has_classes:
+            noise = self.learner.best_loss / measure_entropy(seen.y.mean)
+        else:
+            noise = self.learner.best_loss**2 / float(variances.mean())
         n_distinct = horizon.n_rows or seen.n_distinct
         penalties = plan.penalties.with_noise(noise if np.isfinite(noise) else 1.0)
         config = replace(
@@ -175,7 +178,7 @@ class Stream:
         if n_batches < 1:
             return
         config = self._configure(seen, plan, horizon)
-        learner = self.learner.enter(seen.units(plan.scales_inputs, plan.scales_target), seen.is_constant, config)
+        learner = self.learner.enter(find_units(seen, plan), seen.is_constant, config)
         rows = seen.waiting.take(np.arange(n_batches * batch_size))
         rows = rows._replace(weight=rows.weight * (seen.n_rows / seen.x.weight))
         announce_compilation()
@@ -206,3 +209,8 @@ class Stream:
                 "rules. Lower learning_rate.",
                 ConvergenceWarning,
             )
+
+
+def find_units(seen: Seen, plan: Plan) -> Units:
+    """Return the units to train in by all rows so far."""
+    return seen.units(plan.scales_inputs, plan.scales_target, plan.centers_target)
