@@ -4,11 +4,12 @@ import numpy as np
 from scipy.optimize import minimize
 
 from takagi._typing import FloatArray
-from takagi.fitting._rows import Rows, measure_columns
+from takagi.fitting._rows import Rows, is_clearly_less, measure_columns
 from takagi.rulebase import RuleBase, apply_link
 from takagi.training import LOSSES
 
 _PENALTIES = (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.01)  # on half the squared slopes; the strongest first
+_USUAL = 1.0
 _N_FOLDS = 4
 _CLEARLY = 1.02  # times a loss: another one that is clearly worse
 _MAX_CELLS = 2 * 10**6
@@ -28,29 +29,30 @@ def fit_logistic(rows: Rows, slopes: float = 1.0, penalty: float = 1.0) -> RuleB
 
 
 def choose_penalty(rows: Rows) -> float:
-    """Return the penalty of logistic regression with the smallest log loss in cross-validation.
+    """Return the penalty of logistic regression with the smallest log loss in cross-validation, the usual one in doubt.
 
     The order of the rows makes the folds, so it must have nothing to do with the classes.
     """
     rows = Rows(*(part[:: -(-rows.X.size // _MAX_CELLS)] for part in rows))
     if len(rows.X) < 2 * _N_FOLDS:
-        return _PENALTIES[_PENALTIES.index(1.0)]
+        return _USUAL
     mean, scale = measure_columns(rows.X, rows.weight)
     Z, fold = (rows.X - mean) / scale, np.arange(len(rows.X)) % _N_FOLDS
     parts = [rows._replace(X=Z).take(np.flatnonzero(fold != k)) for k in range(_N_FOLDS)]
     judges = [rows._replace(X=Z).take(np.flatnonzero(fold == k)) for k in range(_N_FOLDS)]
-    weights, losses = [_start(part) for part in parts], []
+    weights, weight = [_start(part) for part in parts], np.concatenate([part.weight for part in judges])
+    losses: dict[float, FloatArray] = {}
     for penalty in _PENALTIES:
         weights = [_descend(*one, penalty) for one in zip(parts, weights, strict=True)]
-        losses.append(sum(map(_judge, judges, weights)))
-        if losses[-1] > _CLEARLY * min(losses):  # weaker ones will do worse still
-            break
-    return _PENALTIES[int(np.argmin(losses))]
+        losses[penalty] = np.concatenate([*map(_judge, judges, weights)])
+        best = min(losses, key=lambda known: float(weight @ losses[known]))
+        if penalty <= _USUAL and weight @ losses[penalty] > _CLEARLY * (weight @ losses[best]):
+            break  # weaker ones will do worse still
+    return best if is_clearly_less(losses[best], losses[_USUAL], weight) else _USUAL
 
 
-def _judge(rows: Rows, weights: FloatArray) -> float:
-    outputs = weights[:, 0] + rows.X @ weights[:, 1:].T
-    return float(rows.weight @ LOSSES["log"].measure_rows(outputs, rows.y))
+def _judge(rows: Rows, weights: FloatArray) -> FloatArray:
+    return LOSSES["log"].measure_rows(weights[:, 0] + rows.X @ weights[:, 1:].T, rows.y)
 
 
 def find_logits(y: FloatArray, weight: FloatArray) -> FloatArray:

@@ -19,7 +19,7 @@ from takagi.fitting._honest import Honest, measure_honest, stack_honest
 from takagi.fitting._logistic import choose_penalty, find_logits
 from takagi.fitting._plan import Penalties, Plan
 from takagi.fitting._ridge import Mix, choose_mix, fit_ridge, measure_sharpness
-from takagi.fitting._rows import HEAVY, MAX_VALIDATION_ROWS, Rows, draw_order, measure_columns
+from takagi.fitting._rows import HEAVY, MAX_VALIDATION_ROWS, Rows, draw_order, is_clearly_less, measure_columns
 from takagi.fitting._training import Watch, train_rules
 from takagi.rulebase import RuleBase
 from takagi.training import LOSSES, Loss
@@ -180,14 +180,6 @@ def measure_entropy(part: FloatArray) -> float:
     """Return the mean log loss of class frequencies: that of one of two classes, or those of all."""
     part = np.r_[part, 1 - part] if len(part) == 1 else part
     return max(float(-(part * np.log(np.maximum(part, 1e-300))).sum()), 1e-12)
-
-
-def is_clearly_less(errors: FloatArray, others: FloatArray, weight: FloatArray) -> bool:
-    """Whether errors are smaller by more than the standard error of the weighted mean difference."""
-    gain = others - errors
-    mean = np.average(gain, weights=weight)
-    doubt = np.sqrt(np.average((gain - mean) ** 2, weights=weight) / len(gain))
-    return bool(mean > doubt)
 
 
 def _tell(penalties: Penalties, mix: Mix, plan: Plan, watch: Watch) -> None:

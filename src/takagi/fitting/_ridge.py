@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 from sklearn.linear_model import Ridge, RidgeCV
 
 from takagi._typing import FloatArray
@@ -30,7 +31,6 @@ _LITTLE, _MUCH = 0.1, 0.8  # shares that are as good as none, and as all
 _HUGE = 1e100  # a square that is as good as infinite
 EXACT = 1e-4  # of the target's variance: a line that leaves less than that is a law, which holds beyond the data, too
 _MOST = 3.0  # times a step, and the most that log-odds are multiplied with or divided by
-_NEWTON_STEPS = 20
 
 
 class Mix(NamedTuple):
@@ -152,28 +152,22 @@ def measure_log_step(
     """Return how much of a step from some outputs before the link has the least log loss, and the standard error.
 
     What `measure_step` is to numbers. Where classes are told apart without an error, no step would be long enough, and
-    a few rows have hardly any errors: the standard error is at least what the curvature of the loss says.
+    it is three times as long at most. The loss is flat there, so that its curvature is taken as the mean along the way.
+    A few rows have hardly any errors: the standard error is at least what the curvature says.
     """
-    part = 0.0
-    for _ in range(_NEWTON_STEPS):
-        response = apply_link(start + part * step, find_link(target))
-        slope, curvature = _differentiate(target, response, step)
-        size = float(weight @ curvature)
-        if not 0 < size < _HUGE:
-            break
-        before, part = part, float(np.clip(part + weight @ slope / size, -_MOST, _MOST))
-        if abs(part - before) < 1e-6:
-            break
-    if not 0 < size < _HUGE:
-        return part, 0.0
-    return part, float(np.sqrt(weight**2 @ np.maximum(slope**2, curvature))) / size
 
+    def measure_slopes(part: float) -> FloatArray:
+        return ((target - apply_link(start + part * step, find_link(target))) * step).sum(axis=1)
 
-def _differentiate(target: FloatArray, response: FloatArray, step: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return minus the first and the second derivative of each row's log loss along a step."""
-    mean = (response * step).sum(axis=1)
-    curvature = (response * step**2).sum(axis=1) - mean**2
-    return ((target - response) * step).sum(axis=1), np.maximum(curvature, 0.0)
+    ends = [float(weight @ measure_slopes(end)) for end in (-_MOST, _MOST)]
+    if not np.isfinite(ends).all() or ends[0] == ends[1]:  # beyond all bounds, or both are the same
+        return 0.0, 0.0
+    part = _MOST if ends[1] >= 0 else -_MOST
+    if ends[0] > 0 > ends[1]:
+        part = float(brentq(lambda at: weight @ measure_slopes(at), -_MOST, _MOST, xtol=1e-6))
+    slopes, ahead = measure_slopes(part), part + (1e-3 if abs(part) < 1e-3 else 0.0)
+    curvature = (measure_slopes(0.0) - measure_slopes(ahead)) / ahead
+    return part, float(np.sqrt(weight**2 @ np.maximum(slopes**2, curvature)) / (weight @ curvature))
 
 
 def measure_sharpness(target: FloatArray, outputs: FloatArray, weight: FloatArray) -> float:

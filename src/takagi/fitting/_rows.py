@@ -197,3 +197,11 @@ def measure_units(rows: Rows, scales_inputs: bool, scales_target: bool, centers_
 def stack_rows(first: Rows, second: Rows) -> Rows:
     """Return rows one after the other."""
     return Rows(*(np.concatenate(parts) for parts in zip(first, second, strict=True)))
+
+
+def is_clearly_less(errors: FloatArray, others: FloatArray, weight: FloatArray) -> bool:
+    """Whether errors are smaller by more than the standard error of the weighted mean difference."""
+    gain = others - errors
+    mean = np.average(gain, weights=weight)
+    doubt = np.sqrt(np.average((gain - mean) ** 2, weights=weight) / len(gain))
+    return bool(mean > doubt)
