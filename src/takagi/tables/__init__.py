@@ -9,7 +9,7 @@ from takagi.tables._cells import Cells, as_numbers, as_words, find_kind, parse_n
 from takagi.tables._dask import DaskSource
 from takagi.tables._dialect import LARGE_BYTES
 from takagi.tables._encoder import MISSING, Column, TableEncoder
-from takagi.tables._errors import DatasetError, HeaderWarning, RequestError, SheetWarning
+from takagi.tables._errors import ColumnWarning, DatasetError, HeaderWarning, RequestError, SheetWarning
 from takagi.tables._files import (
     PARQUET_SUFFIXES,
     TEXT_SUFFIXES,
@@ -36,6 +36,7 @@ __all__ = [
     "Block",
     "Cells",
     "Column",
+    "ColumnWarning",
     "DaskSource",
     "DatasetError",
     "HeaderWarning",
