@@ -156,9 +156,15 @@ def check_targets(y: Table, n_rows: int, n_outputs: int, suffix: str = "") -> Fl
     return targets.reshape(n_rows, n_outputs)
 
 
+def are_finite(values: FloatArray) -> bool:
+    """Return whether all numbers are finite; one look at their sum tells nearly always."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
+
+
 def reject_missing(values: FloatArray, what: str, names: Sequence[str] | None, estimator: str) -> None:
     """Raise an error that names the columns with NaN or infinity."""
-    if np.isfinite(values.sum()) or np.isfinite(values).all():
+    if are_finite(values):
         return
     bad = ~np.isfinite(values)
     column = int(bad.any(axis=0).argmax())

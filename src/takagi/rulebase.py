@@ -234,7 +234,9 @@ class RuleBase:
         rows = np.asarray(X, dtype=float)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(f"X must have shape (n_rows, {self.n_features}), got {rows.shape}.")
-        if not (np.isfinite(rows.sum()) or np.isfinite(rows).all()):
+        with np.errstate(over="ignore", invalid="ignore"):
+            is_finite = np.isfinite(rows.sum()) or np.isfinite(rows).all()
+        if not is_finite:
             raise ValueError("X must be finite numbers, got NaN or infinity.")
         return rows
 

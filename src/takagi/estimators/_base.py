@@ -280,6 +280,7 @@ class BaseTSK(BaseEstimator):
             names = data.target_names if start is None else start.output_names
             stream = Stream(make_rng(self.random_state), start, names)
         stream.check_block(data.y.shape[1], data.target_names)
+        stream.warn_of_order(data.X, data.feature_names)
         check_start(start, data.y.shape[1])
         data = data._replace(target_names=stream.target_names)
         plan = make_plan(self.get_params(deep=False), ASSUMED_ROWS, data.X.shape[1], self._loss, streams=True)

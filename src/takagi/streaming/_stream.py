@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from takagi._messages import warn_user
+from takagi._text import quote
+from takagi._typing import FloatArray
 from takagi.fitting import Fitted, Plan, Rows, Stage, Units, Watch, add_limits, forget_data, initialize, measure_entropy
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
@@ -18,6 +20,7 @@ from takagi.training import Run, TrainConfig, announce_compilation, draw_keep
 ASSUMED_ROWS = 1_999  # of a stream of unknown length: enough for the most rules, few enough for small batches
 _ROWS_PER_RULE = 8  # that are waited for before the first rules are made
 _ROWS_FOR_AUTO = 1_000  # the same where the number of rules is open
+_ROWS_TO_COMPARE = 20  # rows of which it is no chance that all lie beyond the others
 _ITERATIONS_PER_BLOCK = 32  # between two validations, which cost as much
 _MAX_WAITING = 10_000  # rows: for different ones before the first rules, and what is left of a block after Ctrl-C
 
@@ -88,6 +91,20 @@ class Stream:
             raise ValueError(
                 f"y must have the target(s) {', '.join(known)} as before, got {', '.join(target_names)}. Rename the "
                 "column if it is the same target."
+            )
+
+    def warn_of_order(self, X: FloatArray, names: Sequence[str] | None) -> None:
+        """Warn if all values of a feature in a block lie beyond those of the blocks before, as in sorted rows."""
+        if self.seen is None or min(len(X), self.seen.n_rows) < _ROWS_TO_COMPARE:
+            return
+        low, high, known = X.min(axis=0), X.max(axis=0), self.seen.x
+        is_beyond = ((low >= known.high) & (high > known.high)) | ((high <= known.low) & (low < known.low))
+        if is_beyond.any():
+            m = int(is_beyond.argmax())
+            warn_user(
+                f"All values of {quote(names[m] if names is not None else f'x{m}')} in this block lie beyond those of "
+                "the blocks before: the rows seem to be sorted. A stream learns well from rows in random order only; "
+                "shuffle them first, or use takagi.fit_dataset, which mixes the rows of files."
             )
 
     def read(self, plan: Plan, stopped: str) -> Fitted:
