@@ -76,13 +76,13 @@ def fit_ridge(rows: Rows, slopes: float = 1.0) -> RuleBase:
     return standard.rescale(mean, scale, y_mean, y_scale)
 
 
-def fit_few_slopes(rows: Rows, n_terms: int) -> RuleBase:
-    """Return ridge regression with the so many features whose slopes say most, as one rule."""
+def fit_few_slopes(rows: Rows, n_terms: int, slopes: float = 1.0) -> RuleBase:
+    """Return ridge regression with the so many features whose slopes say most, as one rule, with so much of these."""
     n_features = rows.X.shape[1]
     spread = measure_columns(rows.X, rows.weight)[1], measure_columns(rows.y, rows.weight)[1]
     size = (np.abs(fit_ridge(rows).consequents[0, :, 1:]) * spread[0] / spread[1][:, None]).sum(axis=0)
     features = np.sort(np.argsort(-size, kind="stable")[:n_terms])
-    return spread_rules(fit_ridge(rows.take_features(features)), features, n_features)
+    return spread_rules(fit_ridge(rows.take_features(features), slopes), features, n_features)
 
 
 def choose_mix(
