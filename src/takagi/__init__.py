@@ -7,7 +7,7 @@ from takagi.estimators import FuzzyCMeans, TSKCommittee, TSKRegressor, calibrate
 from takagi.persistence import ModelFileError, load, save
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
-from takagi.tables import DatasetError, TableEncoder
+from takagi.tables import DatasetError, TableEncoder, check_table
 from takagi.training import TrainConfig, TrainResult, train
 
 __version__ = "0.1.0"
@@ -27,6 +27,7 @@ __all__ = [
     "TrainConfig",
     "TrainResult",
     "calibrate",
+    "check_table",
     "fit_dataset",
     "load",
     "predict_interval",

@@ -1,10 +1,22 @@
-"""Files that others see either whole or not at all."""
+"""Files: read where they are files, and written so that others see them either whole or not at all."""
 
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file to read; a pipe or a device is refused, since it may keep its reader waiting for ever."""
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(f"{path} is a folder, expected a file.")
+    if not stat.S_ISREG(mode):
+        raise OSError(f"{path} is a pipe or a device, expected a file.")
+    return path.open("rb")
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 LINE = 80
 _LONGEST_NAME = 40
+_SMALLEST, _LARGEST = 5e-324, 1.7e308  # positive numbers that a power of ten is looked for
 
 
 def format_number(value: float) -> str:
@@ -19,12 +20,13 @@ def format_number(value: float) -> str:
 
 
 def format_to_step(value: float, step: float) -> str:
-    """Write a number to the decimal place of a step, a power of ten.
+    """Write a number to the decimal place of a step, a power of ten; any finite number can be written.
 
     >>> format_to_step(26.26, 0.1), format_to_step(1234.5, 100.0), format_to_step(-0.004, 0.01)
     ('26.3', '1200', '0')
     """
-    decimals = -round(math.log10(step))
+    value = float(value)  # NumPy rounds by multiplication, which overflows
+    decimals = -round(math.log10(max(step, _SMALLEST)))
     rounded = round(value, decimals) if abs(decimals) < 300 else value
     if rounded == 0 or abs(value) < step / 2:
         return "0"
@@ -35,8 +37,8 @@ def format_to_step(value: float, step: float) -> str:
 
 
 def step_below(size: float) -> float:
-    """Return the largest power of ten that is not above a positive number."""
-    return 10.0 ** math.floor(math.log10(size) + 1e-12)
+    """Return the largest power of ten that is not above a positive number, 0 if that is too small to say."""
+    return 10.0 ** math.floor(math.log10(min(max(size, _SMALLEST), _LARGEST)) + 1e-12)
 
 
 def format_share(share: float) -> str:

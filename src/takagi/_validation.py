@@ -11,6 +11,8 @@ from takagi._compat import check_sample_weight
 from takagi._kinds import find_type
 from takagi._typing import FloatArray, Table
 
+LARGEST = 1e300  # number to train on
+
 
 class TrainingData(NamedTuple):
     """Checked rows to train on, and what a fitted estimator keeps of their table."""
@@ -41,6 +43,8 @@ def validate_training(
     names = getattr(estimator, "feature_names_in_", None)
     reject_missing(X, "X", names, type(estimator).__name__)
     targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+    reject_huge(X, "X", names)
+    reject_huge(targets, "y", None)
     return TrainingData(X, targets, validate_weight(sample_weight, X), names, target_names, y.ndim == 1)
 
 
@@ -159,6 +163,18 @@ def reject_missing(values: FloatArray, what: str, names: Sequence[str] | None, e
         f"{what} contains {kind}{where} (first in row {int(bad[:, column].argmax())}; {int(bad.sum())} such values in "
         f"{int(bad.any(axis=0).sum())} column(s)). {estimator} takes finite numbers only (no NaN, no inf): drop these "
         "rows, fill them in, or put takagi.TableEncoder() before the model in a pipeline."
+    )
+
+
+def reject_huge(values: FloatArray, what: str, names: Sequence[str] | None) -> None:
+    """Raise an error that names the column of a number too large to train on: means and ranges would overflow."""
+    if not values.size or max(values.max(), -values.min()) <= LARGEST:
+        return
+    row, column = np.argwhere(np.abs(values) > LARGEST)[0]
+    where = f" in column {(names[column] if names is not None else int(column))!r}" if what == "X" else ""
+    raise ValueError(
+        f"{what} has numbers beyond {LARGEST:g}{where} (first in row {row}), which are too large to train on: divide "
+        "them by a power of ten, or drop these rows."
     )
 
 

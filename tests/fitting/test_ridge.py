@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics import root_mean_squared_error
 
-from takagi import RuleBase, TSKCommittee, TSKRegressor
+from takagi import ExtrapolationWarning, RuleBase, TSKCommittee, TSKRegressor
 from takagi.fitting import Mix, Rows
 from takagi.fitting._ridge import choose_mix, fit_ridge, measure_step
 
@@ -44,7 +44,7 @@ def test_step_to_nowhere_or_beyond_all_bounds_is_not_taken():
     left = np.ones((5, 1))
     for step in (np.zeros((5, 1)), np.full((5, 1), 1e200), np.full((5, 1), np.nan)):
         assert measure_step(left, step, np.ones(5)) == (0.0, 0.0)
-    assert choose_mix(left, left, -left, np.ones(5)) == Mix(1.0, 0.0)
+    assert choose_mix(left, left, -left, np.ones(5)) == Mix(1.0, 0.0, is_exact=True)
 
 
 def test_step_does_not_depend_on_units_and_heeds_weights():
@@ -93,16 +93,17 @@ def test_line_is_answered_with_ridge_regression():
     X, noise = draw()
     y = X @ [1.0, -2.0, 0.5, 0.0] + 0.5 * noise
     model = TSKRegressor(max_iter=400, random_state=0).fit(X, y)
-    ridge = RidgeCV(np.logspace(-2, 5, 22)).fit((X - X.mean(axis=0)) / X.std(axis=0), y)
+    ridge = RidgeCV(np.logspace(-6, 5, 23)).fit((X - X.mean(axis=0)) / X.std(axis=0), y)
     fresh = draw(seed=9)[0]
     expected = ridge.predict((fresh - X.mean(axis=0)) / X.std(axis=0))
     assert root_mean_squared_error(expected, model.predict(fresh)) < 0.25  # half of the noise
 
 
 QUICK = TSKRegressor(max_iter=400, random_state=0)
+COMMON = [QUICK, TSKCommittee(4, QUICK, random_state=0)]
 
 
-@pytest.mark.parametrize("model", [QUICK, TSKCommittee(4, QUICK, random_state=0)], ids=["regressor", "committee"])
+@pytest.mark.parametrize("model", COMMON, ids=["regressor", "committee"])
 def test_small_noisy_wide_table_is_not_clearly_worse_than_ridge_regression(model):
     ratios = []
     for seed in range(3):
@@ -126,3 +127,26 @@ def test_clear_detail_is_all_rules():
     model = TSKRegressor(max_iter=600, random_state=0).fit(X, y)
     assert model.n_rules_ > 1
     assert root_mean_squared_error(y, model.predict(X)) < 0.3 * y.std()
+
+
+LINEAR = [*COMMON, TSKRegressor(recipe="short", random_state=0)]
+
+
+@pytest.mark.parametrize("model", LINEAR, ids=["regressor", "committee", "short"])
+def test_difference_of_nearly_equal_columns_is_found(model):
+    rng = np.random.default_rng(0)
+    price = 100 + np.cumsum(rng.normal(size=203))
+    X = np.column_stack([price[2:], price[1:-1], price[:-2]])
+    y = price[1:-1] - price[:-2]
+    said = model.fit(X[::2], y[::2]).predict(X[1::2])
+    assert root_mean_squared_error(y[1::2], said) < 0.005 * y.std()
+
+
+@pytest.mark.parametrize("model", LINEAR, ids=["regressor", "committee", "short"])
+def test_line_without_noise_goes_on_beyond_the_data_and_one_with_noise_is_held(model):
+    X, noise = draw()
+    line = X @ [1.0, -2.0, 0.5, 0.0]
+    assert model.fit(X, line).predict(100 * X[:1]) == pytest.approx(100 * line[:1], rel=1e-3)
+    with pytest.warns(ExtrapolationWarning):
+        held = model.fit(X, line + 0.5 * noise).predict(100 * X[:1])
+    assert abs(held[0]) < 0.5 * abs(100 * line[0])

@@ -120,6 +120,7 @@ def finish_fit(
 def _fit_short_rules(rows: Rows, given: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -> Fitted:
     """Return short rules; what other recipes hold out, they have no use for."""
     short = fit_short(rows.balance(), plan, rng, watch)
+    plan = replace(plan, holds_inputs=plan.holds_inputs and not short.is_exact)
     l2, smoothness = short.penalties
     return Fitted(
         model=add_limits(RuleModel(tuple(add_profile(part, rows, given) for part in short.model.parts)), plan),
@@ -136,6 +137,7 @@ def _fit_short_rules(rows: Rows, given: Rows, plan: Plan, rng: np.random.Generat
 
 def fit_ridge_instead(rows: Rows, given: Rows, plan: Plan, mix: Mix, watch: Watch) -> Fitted:
     """Return ridge regression, as one rule without conditions, in place of a fit."""
+    plan = replace(plan, holds_inputs=plan.holds_inputs and not mix.is_exact)
     model = add_limits(RuleModel((add_profile(fit_ridge(rows.balance(), mix.slopes), rows, given),)), plan)
     config = plan.configure(len(rows.X), rows.X.shape[1], 1.0)
     history = {"train_loss": np.empty(0), "val_loss": np.empty(0)}

@@ -18,11 +18,12 @@ from takagi.fitting._rows import Rows, measure_columns
 from takagi.fitting._screening import spread_rules
 from takagi.rulebase import RuleBase
 
-_ALPHAS = np.logspace(-2, 5, 22)
+_ALPHAS = np.logspace(-6, 5, 23)  # the smallest for targets that are sums of columns, as in many tables
 _MAX_CELLS = 2 * 10**7
 _DOUBT = 2.0  # weight of the squared standard error of the rules' share
 _LITTLE, _MUCH = 0.1, 0.8  # shares that are as good as none, and as all
 _HUGE = 1e100  # a square that is as good as infinite
+EXACT = 1e-4  # of the target's variance: a line that leaves less than that is a law, which holds beyond the data, too
 
 
 class Mix(NamedTuple):
@@ -30,6 +31,7 @@ class Mix(NamedTuple):
 
     slopes: float = 1.0
     rules: float = 1.0
+    is_exact: bool = False  # whether ridge regression alone leaves next to nothing
 
     @property
     def has_rules(self) -> bool:
@@ -92,12 +94,13 @@ def choose_mix(target: FloatArray, ridge: FloatArray, rules: FloatArray, weight:
     >>> line = np.linspace(-1, 1, 100)[:, None]
     >>> bend, weight = line**2 - 0.34, np.ones(100)
     >>> choose_mix(line + bend, line, line + bend, weight), choose_mix(line, line, line + bend, weight)
-    (Mix(slopes=1.0, rules=1.0), Mix(slopes=1.0, rules=0.0))
+    (Mix(slopes=1.0, rules=1.0, is_exact=False), Mix(slopes=1.0, rules=0.0, is_exact=True))
     """
     slopes = _round(sum(measure_step(target, ridge, weight)))
     simple = slopes * ridge
     part, doubt = measure_step(target - simple, rules - simple, weight)
-    return Mix(slopes, _round(part**3 / (part**2 + _DOUBT * doubt**2)) if part > 0 else 0.0)
+    is_exact = bool(np.average(((target - simple) ** 2).mean(axis=1), weights=weight) < EXACT)
+    return Mix(slopes, _round(part**3 / (part**2 + _DOUBT * doubt**2)) if part > 0 else 0.0, is_exact)
 
 
 def measure_step(left: FloatArray, step: FloatArray, weight: FloatArray) -> tuple[float, float]:

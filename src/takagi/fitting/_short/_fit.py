@@ -36,6 +36,7 @@ class Short(NamedTuple):
     stopped: str
     penalties: tuple[float, float]  # on weights and narrow sets
     repeats: tuple[tuple[int, int], ...] = ()  # features left out, each with the one that says the same
+    is_exact: bool = False  # whether it is a line that leaves next to nothing
 
 
 def fit_short(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -> Short:
@@ -57,7 +58,8 @@ def fit_short(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) ->
     watch.count(len(short.losses))
     if short.model.n_rules == 1 and limits.n_rules > 1:
         warn_user("No split of the rows gains more than chance would: the model is one formula, without conditions.")
-    return short._replace(repeats=tuple(find_repeats(standard.X)))
+    is_exact = noise.is_exact and all(part.n_rules == 1 for part in short.model.parts)
+    return short._replace(repeats=tuple(find_repeats(standard.X)), is_exact=is_exact)
 
 
 def _fit_size(rows: Rows, noise: float, limits: Limits, watch: Watch | None, n_fits: int = _MOST_FITS) -> Short:

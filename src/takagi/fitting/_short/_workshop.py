@@ -108,7 +108,7 @@ def find_governed(share: FloatArray, part: IntArray) -> BoolArray:
     return governs
 
 
-def read_model(model: RuleModel, workshop: Workshop) -> SumDraft:
+def draft_model(model: RuleModel, workshop: Workshop) -> SumDraft:
     """Return a model without projections, whose bends are those of the workshop, as a draft."""
     units = workshop.units
     mean = np.r_[units.x_mean, workshop.columns.mean]
