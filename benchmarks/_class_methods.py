@@ -135,6 +135,24 @@ def fit_takagi(X: FloatArray, y: IntArray, seed: int, **options: Any) -> Any:
     return takagi.TSKClassifier(random_state=seed, **options).fit(X, y)
 
 
+def fit_committee(X: FloatArray, y: IntArray, seed: int) -> Any:
+    return takagi.TSKCommitteeClassifier(random_state=seed).fit(X, y)
+
+
+class RecipeMethod(Method):
+    """A recipe of takagi's classifier, which is there if it fits a few rows."""
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the classifier has the recipe."""
+        X = np.random.default_rng(0).normal(size=(60, 2))
+        try:
+            self.fit(X, (X[:, 0] > 0).astype(int), 0)
+        except (AttributeError, ValueError, NotImplementedError):
+            return False
+        return True
+
+
 TAKAGI, COMMITTEE, SHORT, LOGISTIC = "takagi", "takagi committee", "takagi five short rules", "logistic regression"
 PUBLISHED = ("MBGD", "MBGD-BN", "MBGD-UR", "MBGD-UR-BN")
 BOOSTED = ("HistGB", "LightGBM", "XGBoost", "CatBoost")
@@ -145,6 +163,13 @@ METHODS = {
     method.name: method
     for method in (
         Method(TAKAGI, fit_takagi, ALL, "TSKClassifier()", "takagi:TSKClassifier", "takagi"),
+        Method(
+            COMMITTEE, fit_committee, ALL, "TSKCommitteeClassifier()", "takagi:TSKCommitteeClassifier", "takagi"
+        ),
+        RecipeMethod(
+            SHORT, partial(fit_takagi, recipe="short", n_rules=5), ALL, 'TSKClassifier(recipe="short", n_rules=5)',
+            "takagi", "takagi",
+        ),
         Method(LOGISTIC, fit_logistic, ALL, "scaled"),
         Method("random forest", fit_forest, ALL, "100 trees"),
         Method("HistGB", fit_histgb, ALL, "HistGradientBoostingClassifier()"),

@@ -250,7 +250,7 @@ def test_tables_show_means_and_what_was_to_be_reached(outcomes):
     assert "- CatBoost on Vehicle: out of time (1 times)" in text
     assert "| MBGD, paper | 0.697 | 0.852 | 0.576 |" in text
     assert "By log loss, on the partitions and 3 sets that all of them have" in text
-    assert "Not run: random forest" in text
+    assert "random forest (pip install scikit-learn)" in text.splitlines()[-1]
 
 
 def test_what_was_to_be_reached_names_the_sets_where_it_is_not(outcomes):
