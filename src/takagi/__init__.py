@@ -1,9 +1,17 @@
-"""TSK (Takagi-Sugeno-Kang) fuzzy regression that is accurate, fast and readable."""
+"""TSK (Takagi-Sugeno-Kang) fuzzy regression and classification that is accurate, fast and readable."""
 
 from takagi._extrapolation import ExtrapolationWarning
 from takagi.bend import Bend
 from takagi.calibration import Calibration
-from takagi.estimators import FuzzyCMeans, TSKCommittee, TSKRegressor, calibrate, fit_dataset, predict_interval
+from takagi.estimators import (
+    FuzzyCMeans,
+    TSKClassifier,
+    TSKCommittee,
+    TSKRegressor,
+    calibrate,
+    fit_dataset,
+    predict_interval,
+)
 from takagi.persistence import ModelFileError, load, save
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
@@ -21,6 +29,7 @@ __all__ = [
     "ModelFileError",
     "RuleBase",
     "RuleModel",
+    "TSKClassifier",
     "TSKCommittee",
     "TSKRegressor",
     "TableEncoder",

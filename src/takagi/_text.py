@@ -2,10 +2,12 @@
 
 import math
 import re
+import unicodedata
 from collections.abc import Sequence
 
 LINE = 80
 _LONGEST_NAME = 40
+_DIRECTIONS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")  # of Unicode's bidirectional algorithm
 _SMALLEST, _LARGEST = 5e-324, 1.7e308  # positive numbers that a power of ten is looked for
 
 
@@ -50,13 +52,30 @@ def format_share(share: float) -> str:
     return "<1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
 
 
+def remove_controls(text: str) -> str:
+    r"""Return text that can steer neither a terminal nor the order of its letters.
+
+    Control characters but line breaks, and those that override the direction of letters, become a replacement mark.
+
+    >>> remove_controls("\x1b[31mred\u202e")
+    '\ufffd[31mred\ufffd'
+    """
+    text = text.replace("\r\n", "\n")
+    return text if text.isascii() and text.isprintable() else "".join(map(_show, text))
+
+
+def _show(letter: str) -> str:
+    is_control = unicodedata.category(letter) == "Cc" or unicodedata.bidirectional(letter) in _DIRECTIONS
+    return "\ufffd" if is_control and letter != "\n" else letter
+
+
 def shorten(name: str, longest: int = _LONGEST_NAME) -> str:
-    """Return a name on one line and of bounded length, the middle of a long one left out.
+    """Return a name on one line and of bounded length, the middle of a long one left out, without control characters.
 
     >>> shorten("a  name "), shorten("x" * 30 + "y" * 30, longest=11)
     ('a name', 'xxxxx...yyy')
     """
-    line = re.sub(r"\s+", " ", name).strip() or repr(name)
+    line = remove_controls(re.sub(r"\s+", " ", name)).strip() or repr(name)
     if len(line) <= longest:
         return line
     tail = (longest - 3) * 2 // 5

@@ -1,7 +1,7 @@
 """Checks of the user's rows, with errors that name the column."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -23,6 +23,10 @@ class TrainingData(NamedTuple):
     feature_names: Any  # array of str, or None
     target_names: Sequence[str] | None
     is_single_target: bool  # whether y came as one column of its own
+    classes: Any = None  # array of labels, if targets are classes
+
+
+Validate: TypeAlias = Callable[..., TrainingData]  # validate_training, or what takes its place for classes
 
 
 def validate_training(
@@ -48,14 +52,16 @@ def validate_training(
     return TrainingData(X, targets, validate_weight(sample_weight, X), names, target_names, y.ndim == 1)
 
 
-def validate_held_out(estimator: BaseEstimator, X_val: Table, y_val: Table, n_outputs: int) -> TrainingData:
-    """Return checked validation rows; they must have the columns of the training rows."""
+def validate_held_out(
+    validate: Validate, estimator: BaseEstimator, X_val: Table, y_val: Table, n_outputs: int
+) -> TrainingData:
+    """Return validation rows, checked as the training rows were, whose columns they must have."""
     if X_val is None or y_val is None:
         missing = "y_val" if y_val is None else "X_val"
         raise ValueError(f"X_val and y_val go together, but {missing} is missing.")
     reject_bad_target(y_val, "y_val")
     try:
-        data = validate_training(estimator, X_val, y_val, None, min_rows=1, reset=False)
+        data = validate(estimator, X_val, y_val, None, min_rows=1, reset=False)
     except ValueError as error:
         raise ValueError(f"In X_val and y_val: {error}") from error
     if data.y.shape[1] != n_outputs:
@@ -150,9 +156,15 @@ def check_targets(y: Table, n_rows: int, n_outputs: int, suffix: str = "") -> Fl
     return targets.reshape(n_rows, n_outputs)
 
 
+def are_finite(values: FloatArray) -> bool:
+    """Return whether all numbers are finite; one look at their sum tells nearly always."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
+
+
 def reject_missing(values: FloatArray, what: str, names: Sequence[str] | None, estimator: str) -> None:
     """Raise an error that names the columns with NaN or infinity."""
-    if np.isfinite(values.sum()) or np.isfinite(values).all():
+    if are_finite(values):
         return
     bad = ~np.isfinite(values)
     column = int(bad.any(axis=0).argmax())

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics import root_mean_squared_error
 
 from takagi import ExtrapolationWarning, RuleBase, TSKCommittee, TSKRegressor
 from takagi.fitting import Mix, Rows
-from takagi.fitting._ridge import choose_mix, fit_ridge, measure_step
+from takagi.fitting._logistic import fit_logistic
+from takagi.fitting._ridge import choose_mix, fit_ridge, measure_log_step, measure_sharpness, measure_step
+from takagi.training import LogLoss
 
 
 def draw(n_rows=80, n_features=4, seed=0):
@@ -150,3 +153,61 @@ def test_line_without_noise_goes_on_beyond_the_data_and_one_with_noise_is_held(m
     with pytest.warns(ExtrapolationWarning):
         held = model.fit(X, line + 0.5 * noise).predict(100 * X[:1])
     assert abs(held[0]) < 0.5 * abs(100 * line[0])
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Classes
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def draw_classes(log_odds, seed=0):
+    return (np.random.default_rng(seed).random(log_odds.shape) < expit(log_odds)).astype(float)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_log_step_has_the_least_log_loss(n_outputs):
+    rng = np.random.default_rng(0)
+    start, step, weight = rng.normal(size=(200, n_outputs)), rng.normal(size=(200, n_outputs)), rng.random(200)
+    target = draw_classes(start + 0.7 * step) if n_outputs == 1 else np.eye(3)[(start + 0.7 * step).argmax(axis=1)]
+    part, doubt = measure_log_step(target, start, step, weight)
+    loss = [weight @ LogLoss().measure_rows(start + (part + h) * step, target) for h in (-0.01, 0.0, 0.01)]
+    assert loss[1] == min(loss)
+    assert 0 < doubt < 1
+
+
+def test_log_step_is_measured_with_its_standard_error():
+    rng = np.random.default_rng(0)
+    found = []
+    for seed in range(200):
+        step = 2 * rng.normal(size=(80, 1))
+        found.append(measure_log_step(draw_classes(0.5 * step, seed), np.zeros((80, 1)), step, np.ones(80)))
+    parts, errors = np.array(found).T
+    assert np.median(parts) == pytest.approx(0.5, abs=0.05)
+    assert np.median(errors) == pytest.approx(parts.std(), rel=0.3)
+
+
+def test_mix_of_classes_is_frequencies_for_noise_logistic_regression_for_a_line_and_rules_for_detail():
+    line, detail = np.random.default_rng(1).normal(size=(2, 600, 1)) * 2
+    prior, weight = np.zeros((600, 1)), np.ones(600)
+    assert choose_mix(draw_classes(prior), line, detail, weight, prior)[:2] == (0.0, 0.0)
+    assert choose_mix(draw_classes(line), line, line + 0.5 * detail, weight, prior)[:2] == (1.0, 0.0)
+    assert choose_mix(draw_classes(line + detail), line, line + detail, weight, prior).rules == 1.0
+
+
+def test_sharpness_undoes_log_odds_that_are_too_large_and_is_finite_for_separable_rows():
+    log_odds = 2 * np.random.default_rng(2).normal(size=(2000, 1))
+    target, weight = draw_classes(log_odds), np.ones(2000)
+    assert measure_sharpness(target, 2 * log_odds, weight) == pytest.approx(0.5, abs=0.06)
+    assert measure_sharpness(target, log_odds, weight) == pytest.approx(1.0, abs=0.06)
+    assert 1 <= measure_sharpness((log_odds > 0).astype(float), log_odds, weight) <= 3
+    assert measure_sharpness(target[:5], 1.1 * log_odds[:5], weight[:5]) == pytest.approx(1.0, abs=0.4)
+
+
+def test_mixed_and_sharpened_rules_say_so_in_log_odds():
+    X, _ = draw()
+    rows = make_rows(X, draw_classes(X[:, 0] - 5))
+    rules = RuleBase(X[:3], np.full((3, 4), 2.0), np.random.default_rng(0).normal(size=(3, 1, 5)), link="logit")
+    mix = Mix(0.9, 0.3, penalty=3.0, sharpness=0.5)
+    line = fit_logistic(rows, 0.9, 3.0)
+    expected = 0.5 * (0.3 * rules.predict_raw(X) + 0.7 * line.predict_raw(X))
+    np.testing.assert_allclose(mix.apply(rules, rows).predict_raw(X), expected, rtol=1e-9)

@@ -1,7 +1,7 @@
 """Hostile input, drawn at random: the same few examples in the suite, an hour of new ones with ``pytest -m fuzz``."""
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 
 SHORT, HOUR = 12, 2_000  # examples of each test
 

@@ -32,7 +32,7 @@ def save(model: Any, path: str | os.PathLike) -> None:
 
     Parameters
     ----------
-    model : TSKRegressor, TSKCommittee, Pipeline, RuleBase or RuleModel
+    model : TSKRegressor, TSKClassifier, TSKCommittee, Pipeline, RuleBase or RuleModel
         A fitted estimator, a pipeline that ends in one, or rules alone.
     path : str or Path
         The file; one that exists is replaced.
@@ -75,7 +75,7 @@ def load(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
 
     Returns
     -------
-    TSKRegressor, TSKCommittee, Pipeline, RuleBase or RuleModel
+    TSKRegressor, TSKClassifier, TSKCommittee, Pipeline, RuleBase or RuleModel
         As it was saved.
 
     Raises

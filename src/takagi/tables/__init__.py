@@ -10,7 +10,7 @@ from takagi.tables._dask import DaskSource
 from takagi.tables._dialect import LARGE_BYTES
 from takagi.tables._doctor import check_table
 from takagi.tables._encoder import MISSING, Column, TableEncoder
-from takagi.tables._errors import DatasetError, HeaderWarning, RequestError, SheetWarning
+from takagi.tables._errors import ColumnWarning, DatasetError, HeaderWarning, RequestError, SheetWarning
 from takagi.tables._files import (
     PARQUET_SUFFIXES,
     TEXT_SUFFIXES,
@@ -38,6 +38,7 @@ __all__ = [
     "Block",
     "Cells",
     "Column",
+    "ColumnWarning",
     "DaskSource",
     "DatasetError",
     "Finding",

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import logsumexp
 
 from takagi import kernels
 from takagi._messages import unknown_name
@@ -63,7 +62,9 @@ class LogLoss:
         """Return the log loss of each row from its outputs before the link, of shape (n_rows,)."""
         if outputs.shape[1] == 1:
             return (np.logaddexp(0.0, outputs) - outputs * y)[:, 0]
-        return (y * (logsumexp(outputs, axis=1, keepdims=True) - outputs)).sum(axis=1)
+        highest = outputs.max(axis=1, keepdims=True)  # so that nothing overflows
+        total = np.log(np.exp(outputs - highest).sum(axis=1, keepdims=True))
+        return (y * (highest + total - outputs)).sum(axis=1)
 
     def report(self, mean: float) -> float:
         """Return what is reported of a mean over rows: the mean itself."""

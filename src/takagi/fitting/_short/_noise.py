@@ -41,11 +41,14 @@ def measure_noise(rows: Rows, rng: np.random.Generator) -> Noise:
     return Noise(float(np.clip(min(means), _LEAST, 1.0)), is_all, is_exact=means[1] < EXACT)
 
 
-def trust_few_slopes(rows: Rows, n_terms: int, rng: np.random.Generator) -> bool:
-    """Whether ridge regression with few features tells more of rows that it has not seen than chance would."""
+def measure_few_slopes(rows: Rows, n_terms: int, rng: np.random.Generator) -> float:
+    """Return how much of the slopes of ridge regression with few features helps on rows that it has not seen.
+
+    It is 0 where that may be chance, and in doubt rather more than less: its penalty has made them small already.
+    """
     rows = rows.take(draw_order(rows, rng)[0][:_MAX_ROWS])
     if len(rows.X) < 2 * _FOLDS:
-        return False
+        return 0.0
     target, said = np.empty((2, *rows.y.shape))
     for training, judged in KFold(_FOLDS).split(rows.X):
         known = rows.take(training)
@@ -53,7 +56,7 @@ def trust_few_slopes(rows: Rows, n_terms: int, rng: np.random.Generator) -> bool
         target[judged] = rows.y[judged] - mean
         said[judged] = fit_few_slopes(known, n_terms).predict_raw(rows.X[judged]) - mean
     part, doubt = measure_step(target, said, rows.weight)
-    return part > doubt
+    return min(1.0, part + doubt) if part > doubt else 0.0
 
 
 def _cross_validate(rows: Rows, predict: Callable[[Rows, FloatArray], FloatArray]) -> FloatArray:
