@@ -128,17 +128,11 @@ def _check_code(reading: Reading) -> Finding | None:
         return None
     words = split_name(reading.name)
     is_named = bool(words) and (words[-1] in _CODE_NAMES or words[0] in _CODE_NAMES) and reading.n_distinct >= 5
-    if not (is_named or _has_zeros(reading) or _looks_coded(reading)):
+    if not (is_named or _looks_coded(reading)):
         return None
     evidence = f"{reading.n_distinct:,} different numbers, {_write_range(reading.whole)}"
     advice = "If they are codes, not amounts, read it as a category."
     return Finding("code", (reading.name,), evidence, advice)
-
-
-def _has_zeros(reading: Reading) -> bool:
-    """Whether text begins with zeros and has one length, such as 02134."""
-    words = [word.strip() for word in reading.cells.words]
-    return len({len(word) for word in words}) == 1 and any(re.fullmatch(r"0\d+", word) for word in words)
 
 
 def _looks_coded(reading: Reading) -> bool:

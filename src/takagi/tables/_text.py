@@ -244,7 +244,7 @@ def _separate(lines: Iterable[str]) -> Iterator[bytes]:
 
 
 def parse_columns(table: Any, decimal: str, kinds: Kinds = NO_KINDS) -> Any:
-    """Return a table of text with numbers in the columns that are numbers.
+    """Return a table of text with numbers in the columns that are numbers, and no codes.
 
     A column that is known to be numbers but has other cells stays text with decimal points, for an encoder to say which
     cell is wrong. Those known to be words stay as they are.
@@ -252,12 +252,19 @@ def parse_columns(table: Any, decimal: str, kinds: Kinds = NO_KINDS) -> Any:
     for k, name in enumerate(table.column_names):
         if kinds.get(name) == "words":
             continue
-        parsed = parse_numbers(table.column(k), decimal)
+        is_code = name not in kinds and _has_zeros(table.column(k))
+        parsed = None if is_code else parse_numbers(table.column(k), decimal)
         if parsed is None and kinds.get(name) == "number" and decimal == ",":
             parsed = need_extra("pyarrow.compute", "parquet").replace_substring(table.column(k), ",", ".")
         if parsed is not None:
             table = table.set_column(k, name, parsed)
     return table
+
+
+def _has_zeros(column: Any) -> bool:
+    """Whether a column has whole numbers with zeros in front, which are codes such as 02134."""
+    compute = need_extra("pyarrow.compute", "parquet")
+    return bool(compute.any(compute.match_substring_regex(column, r"^\s*0\d+\s*$")).as_py())
 
 
 def parse_numbers(column: Any, decimal: str) -> Any:
