@@ -90,9 +90,9 @@ def read_training_table(source: OpenTable, target: str, choice: ColumnChoice | N
     if not len(frame):
         raise DatasetError(f"{source.label} has names but no rows.")
     numbers, present = read_target(frame, target)
-    table = choice.apply(frame[names]).loc[present].reset_index(drop=True)
-    y = need_extra("pandas", "cli").Series(numbers[present], name=target)
-    return learn_from(source, table, y, (len(y), int((~present).sum())), choice.max_levels)
+    y = need_extra("pandas", "cli").Series(numbers, name=target)
+    n_rows = int(present.sum()), int((~present).sum())
+    return learn_from(source, choice.apply(frame[names]), y, n_rows, choice.max_levels)
 
 
 def choose_columns(source: NamedTable, target: str, choice: ColumnChoice) -> list[str]:
@@ -118,7 +118,8 @@ def choose_columns(source: NamedTable, target: str, choice: ColumnChoice) -> lis
 
 def learn_from(source: NamedTable, table: Any, y: Any, n_rows: tuple[int, int], max_levels: int = 20) -> TrainingTable:
     """Find out what can be learned from; `n_rows` with and without a target are those of the whole table."""
-    target = y.name
+    target, every, goal = y.name, table, y
+    table, y = (part[goal.notna()].reset_index(drop=True) for part in (every, goal))
     if len(y) < _FEWEST_ROWS:
         rows = count(len(y), "row")
         raise DatasetError(f"{source.label} has {rows} with a target; training takes {_FEWEST_ROWS} at least.")
@@ -130,7 +131,11 @@ def learn_from(source: NamedTable, table: Any, y: Any, n_rows: tuple[int, int], 
     if not used:
         reasons = ", ".join(f"{quote(column.name)}: {column.what}" for column in columns[:3])
         raise DatasetError(f"{source.label} has no column to learn {quote(target)} from ({reasons}).")
-    return TrainingTable(table[used], y, columns, n_rows[1], n_rows[0], check_table(table[used], y))
+    others = [name for name in every.columns if name not in used]
+    mixed = check_table(every[others]).find("mixed")
+    return TrainingTable(
+        table[used], y, columns, n_rows[1], n_rows[0], TableCheck([*check_table(every[used], goal), *mixed])
+    )
 
 
 def _leave_out(source: NamedTable, target: str, drop: Sequence[str] = ()) -> list[str]:
