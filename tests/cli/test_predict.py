@@ -236,7 +236,7 @@ def test_a_model_that_does_not_know_how_far_it_is_off_says_how_to_train_it(call,
 
 
 def test_fit_with_intervals_knows_them_from_folds(call, scratch):
-    options = ["--recipe", "short", "--rules", "2", "--test-fraction", "0", "--quiet", "--drop", "plate"]
+    options = ["--rules", "2", "--no-score", "--quiet", "--drop", "plate"]
     assert call("fit", "cars.csv", "-t", "price", "-o", "short.takagi", "--intervals", *options)[0] == 0
     assert load("short.takagi")[-1].calibration_.source == "folds"
     assert "+-" in call("rules", "short.takagi")[1]

@@ -26,13 +26,15 @@ def simplify_model(
         typer.Option(min=0.0, metavar="PART", show_default=False, help="Part by which the RMSE may grow."),
     ] = None,
     max_rules: Annotated[
-        int | None, typer.Option(min=1, metavar="N", show_default=False, help="Most rules to keep.")
+        int | None, typer.Option("--rules", min=1, metavar="N", show_default=False, help="Most rules to keep.")
     ] = None,
     max_conditions: Annotated[
-        int | None, typer.Option(min=0, metavar="N", show_default=False, help="Most conditions in a rule.")
+        int | None,
+        typer.Option("--conditions", min=0, metavar="N", show_default=False, help="Most conditions in a rule."),
     ] = None,
     max_terms: Annotated[
-        int | None, typer.Option(min=0, metavar="N", show_default=False, help="Most terms in the formula of a rule.")
+        int | None,
+        typer.Option("--terms", min=0, metavar="N", show_default=False, help="Most terms in the formula of a rule."),
     ] = None,
     target: Target = None,
     sheet: Sheet = None,

@@ -1,7 +1,7 @@
 """Tables to train on: the columns to learn from, the target, and what was understood of all of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -11,6 +11,7 @@ from takagi._messages import need_extra
 from takagi._text import count, quote, write_number
 from takagi.tables import DatasetError, NamedTable, OpenTable, RequestError, find_columns
 from takagi.workflow._columns import LEFT_OUT, ColumnSummary, read_target, summarize_columns
+from takagi.workflow._splits import Ties, find_groups, find_times
 
 _MOST_COLUMNS = 5_000
 _FEWEST_ROWS = 10
@@ -28,6 +29,7 @@ class TrainingTable:
     columns: list[ColumnSummary]
     n_dropped: int
     n_rows: int
+    ties: Ties | None = None  # of rows, that scores respect
 
     @property
     def is_sample(self) -> bool:
@@ -39,16 +41,36 @@ class TrainingTable:
         return self.X.iloc[rows], self.y.iloc[rows]
 
 
-def read_training_table(source: OpenTable, target: str, drop: Sequence[str] = ()) -> TrainingTable:
-    """Read a table and find out what can be learned from."""
-    names = choose_columns(source, target, drop)
-    frame = source.read([*names, target], {target: "number"})
+def read_training_table(
+    source: OpenTable, target: str, drop: Sequence[str] = (), group: str | None = None, time: str | None = None
+) -> TrainingTable:
+    """Read a table and find out what can be learned from.
+
+    Rows of one value of the column `group`, from which nothing is learned, stay together in scores; those of `time` are
+    tested after earlier ones.
+    """
+    tying = check_tie(source, target, group, time)
+    names = choose_columns(source, target, [*drop, *([] if group is None else [group])])
+    frame = source.read([*dict.fromkeys([*names, *tying]), target], {target: "number"})
     if not len(frame):
         raise DatasetError(f"{source.label} has names but no rows.")
     numbers, present = read_target(frame, target)
-    table = frame.loc[present, names].reset_index(drop=True)
+    table = frame.loc[present].reset_index(drop=True)
     y = need_extra("pandas", "cli").Series(numbers[present], name=target)
-    return learn_from(source, table, y, (len(y), int((~present).sum())))
+    data = learn_from(source, table[names], y, (len(y), int((~present).sum())))
+    find = find_groups if time is None else find_times
+    return replace(data, ties=find(table[tying[0]], tying[0])) if tying else data
+
+
+def check_tie(source: NamedTable, target: str, group: str | None, time: str | None) -> list[str]:
+    """Return the column that ties rows together, if there is one."""
+    if group is not None and time is not None:
+        raise RequestError("rows are tested by whole groups or in the order of time, not both; name one column.")
+    about = "group" if time is None else "time"
+    tying = [name for name in (group, time) if name is not None]
+    if target in tying:
+        raise RequestError(f"{quote(target)} is the target; another column is needed.", about)
+    return find_columns(source, tying, "columns")
 
 
 def choose_columns(source: NamedTable, target: str, drop: Sequence[str] = ()) -> list[str]:
