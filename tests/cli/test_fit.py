@@ -279,6 +279,22 @@ def test_a_committee_is_fitted_and_used(call, scratch):
     code, _, _ = call("predict", "new.takagi", "cars.csv", "-o", "p.csv")
     assert code == 0
     np.testing.assert_allclose(pd.read_csv("p.csv").iloc[:, -1], model.predict(pd.read_csv("cars.csv")), rtol=1e-6)
+    for words in (
+        ("report", "new.takagi", "cars.csv", "-o", "r.html"),
+        ("simplify", "new.takagi", "cars.csv", "-o", "s.takagi"),
+        ("export", "new.takagi", "-o", "m.json"),
+        ("plot", "new.takagi", "grid", "cars.csv", "-o", "g.png"),
+    ):
+        code, _, err = call(*words)
+        assert (code, err.splitlines()[-1]) == (
+            2,
+            "Error: the model is a committee, and this takes one set of rules; name a member, 1 to 8. See --member.",
+        )
+        assert call(*words, "--member", 8)[0] == 0
+    code, out, _ = call("rules", "new.takagi", "--member", 2)
+    assert (code, out.count("THEN")) == (0, 1)
+    assert "has no member 9" in call("rules", "new.takagi", "--member", 9)[2]
+    assert "is no committee" in call("rules", "cars.takagi", "--member", 1)[2]
 
 
 def test_a_committee_tells_that_it_holds_rows(call, scratch):

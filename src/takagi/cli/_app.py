@@ -31,6 +31,7 @@ _OPTIONS = (
     "intervals",
     "group",
     "time",
+    "member",
 )  # that errors are about
 _HINTS: dict[type[Warning], str] = {
     HeaderWarning: "If its first line is data, pass --no-header or --names.",

@@ -162,6 +162,8 @@ def fit(
         if intervals and not committee:
             run_watched(workflow.calibrate_by_folds, model, data.X, data.y)
     show_scores(score)
+    if score is not None and settings.recipe == "short":
+        print_text("--accurate takes the accurate model.")
     _print_rules(model, output)
     save(model, output)
     _say_next(output, getattr(source, "first", table[0]), model)
