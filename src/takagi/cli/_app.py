@@ -21,7 +21,19 @@ from takagi.tables import DatasetError, HeaderWarning, RequestError, SheetWarnin
 
 _INTERRUPTED = 130  # what a shell makes of Ctrl-C
 
-_OPTIONS = ("names", "no_header", "sheet", "drop", "target", "committee", "row", "intervals")  # that errors are about
+_OPTIONS = (
+    "names",
+    "no_header",
+    "sheet",
+    "drop",
+    "target",
+    "committee",
+    "row",
+    "intervals",
+    "group",
+    "time",
+    "member",
+)  # that errors are about
 _HINTS: dict[type[Warning], str] = {
     HeaderWarning: "If its first line is data, pass --no-header or --names.",
     SheetWarning: "See --sheet.",

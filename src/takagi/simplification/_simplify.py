@@ -341,7 +341,9 @@ def _replace_rules(model: Any, rules: RuleModel) -> Any:
     if isinstance(model, RuleBase | RuleModel):
         return rules.first if isinstance(model, RuleBase) and len(rules.parts) == 1 else rules
     copied = deepcopy(model)
-    open_model(copied).regressor.model_ = rules
+    regressor = open_model(copied).regressor
+    regressor.model_ = rules
+    regressor.__dict__.pop("scores_", None)  # which are of the rules before
     return copied
 
 
