@@ -70,6 +70,25 @@ def test_findings_are_printed_with_an_option_that_helps(call, scratch):
     assert [finding["kind"] for finding in json.loads(out)["findings"]] == ["row number"]
 
 
+def test_columns_are_read_as_options_say(call, scratch):
+    rows = [f"{10000 + 977 * (k % 6)},${k}.50,{k % 28 + 1}/{k % 12 + 1}/2024,{k % 9 - k % 4}\n" for k in range(90)]
+    (scratch / "shops.csv").write_text("zip,cost,day,price\n" + "".join(rows))
+    code, out, _ = call("fit", "shops.csv", *TARGET, "-o", "new.takagi", *FIT, "--category", "zip", "--date", "day")
+    lines = [" ".join(line.split()) for line in out.splitlines()[3:6]]
+    assert (code, lines) == (
+        0,
+        [
+            "zip category 6: 10000, 10977, 11954, 12931, 13908, 14885",
+            "cost number 0.5 to 89.5 ($)",
+            "day date days since 2024-01-01, month, weekday",
+        ],
+    )
+    code, out, _ = call("predict", "new.takagi", "shops.csv", "-q")
+    assert (code, len(out.splitlines())) == (0, 91)
+    code, _, err = call("fit", "shops.csv", *TARGET, "-o", "other.takagi", *FIT, "--number", "day")
+    assert (code, "Error: column 'day' is to be read as numbers, but row 0 has '1/1/2024'" in err) == (1, True)
+
+
 def test_json_is_all_of_the_output(call, scratch):
     code, out, _ = call("fit", "cars.csv", *TARGET, "-o", "new.takagi", *FIT, "--json")
     summary = json.loads(out)
@@ -79,6 +98,7 @@ def test_json_is_all_of_the_output(call, scratch):
     assert [c["name"] for c in summary["columns"] if c["read_as"] == "left out"] == ["plate", "first seen", "wheels"]
     settings = {
         "extrapolation": "hold",
+        "max_levels": 20,
         "n_rules": 3,
         "recipe": "auto",
         "keep_prob": "auto",

@@ -43,7 +43,7 @@ def demo(
     frame = load_wine(as_frame=True).frame
     X = frame.assign(cultivar=frame["target"].map({0: "first", 1: "second", 2: "third"}))[_COLUMNS]
     y = frame[_TARGET]
-    data = workflow.TrainingTable(X, y, workflow.summarize_columns(X), 0, len(X), check_table(X, y))
+    data = workflow.TrainingTable(X, y, workflow.summarize_columns(X, y.to_numpy()), 0, len(X), check_table(X, y))
     settings = workflow.ModelSettings(n_rules=rules, recipe="droprule")
     print_text(f"{len(X)} wines: {_TARGET} from {', '.join(_COLUMNS)}\n")
     training, test = workflow.split_off(len(X), 0.2, 0)

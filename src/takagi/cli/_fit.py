@@ -108,6 +108,23 @@ def fit(
     drop: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out, or several with *; repeatable.")
     ] = None,
+    category: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="A column of codes, to read as a category; repeatable.")
+    ] = None,
+    number: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="A column to read as numbers; repeatable.")
+    ] = None,
+    date: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="A column to read as dates; repeatable.")
+    ] = None,
+    max_levels: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="The most levels of a category that are told apart; one with more goes by the target's means.",
+        ),
+    ] = 20,
     iterations: Annotated[
         int | None, typer.Option(min=1, metavar="N", show_default="5000", help="Training iterations.")
     ] = None,
@@ -141,7 +158,8 @@ def fit(
         raise Misuse("--committee and --tune do not go together; leave one of them out.")
     layout = make_layout(no_header, names, sheet)
     source = workflow.TableParts.open(table, layout) if _has_parts(table) else open_input(table[0], layout)
-    parts, data = _read(source, target, drop or [], seed)
+    choice = workflow.ColumnChoice(drop or (), category or (), number or (), date or (), max_levels)
+    parts, data = _read(source, target, choice, seed)
     show_training_table(source, data)
     training, test = workflow.split_off(len(data.y), test_fraction, seed)
     settings, candidates = (
@@ -150,12 +168,13 @@ def fit(
             max_conditions=max_conditions,
             max_terms=max_terms,
             extrapolation=extrapolation.value,
+            max_levels=max_levels,
         ),
         [],
     )
     if tune:
         listed = workflow.list_candidates(rules, iterations, seed, recipe=recipe.value)
-        tried = [replace(one, extrapolation=extrapolation.value) for one in listed]
+        tried = [replace(one, extrapolation=extrapolation.value, max_levels=max_levels) for one in listed]
         candidates = run_watched(workflow.search_settings, *data.take(training), tried, seed)
         settings = candidates[0].settings
         _show_candidates(candidates)
@@ -191,12 +210,12 @@ def _has_parts(table: list[str]) -> bool:
 
 
 def _read(
-    source: Any, target: str, drop: list[str], seed: int
+    source: Any, target: str, choice: workflow.ColumnChoice, seed: int
 ) -> tuple[workflow.RowsInParts | None, workflow.TrainingTable]:
     """Read a table, or a sample of one in parts that has more rows than that."""
     if not isinstance(source, workflow.TableParts):
-        return None, workflow.read_training_table(source, target, drop)
-    parts, data = run_watched(workflow.read_sample, source, target, drop, seed)
+        return None, workflow.read_training_table(source, target, choice)
+    parts, data = run_watched(workflow.read_sample, source, target, choice, seed)
     return parts if data.is_sample else None, data
 
 

@@ -81,6 +81,9 @@ def _show_findings(check: TableCheck) -> None:
 def _write_finding(finding: Finding) -> str:
     """Return a finding in words: the evidence, and an option that helps, or else the advice."""
     names = ", ".join(map(shorten, finding.columns[:3])) + (", ..." if len(finding.columns) > 3 else "")
-    is_to_drop = finding.kind in _TO_DROP
-    remedy = f"To leave it out: --drop {shlex.quote(finding.columns[0])}" if is_to_drop else finding.advice
+    remedy = finding.advice
+    if finding.kind in _TO_DROP:
+        remedy = f"To leave it out: --drop {shlex.quote(finding.columns[0])}"
+    elif finding.kind == "code":
+        remedy = f"If they are codes, not amounts: --category {shlex.quote(finding.columns[0])}"
     return f"{finding.kind}{' ' * bool(names)}{names}: {finding.evidence}. {remedy}"

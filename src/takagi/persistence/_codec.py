@@ -166,14 +166,21 @@ def _decode_encoder(encoder: TableEncoder, node: Node) -> TableEncoder:
 
 
 def _decode_column(node: Node) -> Column:
-    parts = node.open([f.name for f in fields(Column)])
-    return Column(
-        name=parts["name"].text(),
-        kind=parts["kind"].text(("number", "boolean", "category")),
-        levels=parts["levels"].texts(),
-        fill=parts["fill"].number(),
-        has_missing=parts["has_missing"].flag(),
-        has_others=parts["has_others"].flag(),
+    later = ("source", "reading", "values")  # which files of older versions lack
+    parts = node.open([f.name for f in fields(Column) if f.name not in later], optional=later)
+    return build(
+        node,
+        lambda: Column(
+            name=parts["name"].text(),
+            kind=parts["kind"].text(("number", "boolean", "category")),
+            levels=parts["levels"].texts(),
+            fill=parts["fill"].number(),
+            has_missing=parts["has_missing"].flag(),
+            has_others=parts["has_others"].flag(),
+            source=parts["source"].text() if "source" in parts else "",
+            reading=parts["reading"].text() if "reading" in parts else "",
+            values=tuple(parts["values"].array(1).tolist()) if "values" in parts else (),
+        ),
     )
 
 

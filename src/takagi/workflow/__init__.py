@@ -11,12 +11,13 @@ from takagi.workflow._parts import RowsInParts, TableParts, comes_in_parts, read
 from takagi.workflow._scores import Score, count_all_rules, describe_size, score_model, score_settings
 from takagi.workflow._settings import ModelSettings, choose_settings, list_candidates
 from takagi.workflow._stability import RuleStability, StableRule, rule_stability
-from takagi.workflow._table import TrainingTable, read_training_table
+from takagi.workflow._table import ColumnChoice, TrainingTable, read_training_table
 from takagi.workflow._training import Candidate, calibrate_by_folds, search_settings, split_off, train_model
 
 __all__ = [
     "LEFT_OUT",
     "Candidate",
+    "ColumnChoice",
     "ColumnSummary",
     "Event",
     "LabeledRows",
