@@ -47,10 +47,11 @@ class Splits:
         """What the variance of a mean over all tested rows is multiplied by, since models share training rows.
 
         That is the corrected resampled variance of Nadeau and Bengio (2003), (1 / J + n_test / n_train) for J tests,
-        relative to that of independent rows.
+        relative to that of independent rows. Models that were there before, without rows to train, share none.
         """
         n_folds = len(self.pairs) // self.n_repeats
-        return 1 / self.n_repeats + n_folds * float(np.mean([len(test) / len(train) for train, test in self.pairs]))
+        shared = [len(test) / len(train) if len(train) else 0.0 for train, test in self.pairs]
+        return 1 / self.n_repeats + n_folds * float(np.mean(shared))
 
 
 def plan_splits(
