@@ -6,6 +6,7 @@ not said there is the library's default. One thread everywhere.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -50,7 +51,7 @@ class Method:
         module, _, attribute = self.needs.partition(":")
         if find_spec(module) is None:
             return False
-        return not attribute or hasattr(__import__(module), attribute)
+        return not attribute or hasattr(import_module(module), attribute)
 
 
 TAKAGI, COMMITTEE = "takagi", "takagi committee"
@@ -62,6 +63,7 @@ METHODS = {
         Method("ridge both parts", plain.fit_ridge_on_both, BOTH, "alpha 0.05"),
         Method(TAKAGI, fuzzy.fit_takagi, BOTH, "TSKRegressor()", "takagi", "takagi"),
         Method(COMMITTEE, fuzzy.fit_committee, BOTH, "TSKCommittee()", "takagi:TSKCommittee", "takagi"),
+        Method("takagi 5 short rules", fuzzy.fit_short, BOTH, 'TSKRegressor(5, recipe="short")', "takagi", "takagi"),
         Method("FCM-RDpA", fuzzy.fit_fcm_rdpa, STOPPED, "the paper's settings, 16 rules", "takagi", "takagi"),
         Method("FCM-RDpAx", fuzzy.fit_fcm_rdpax, STOPPED, "the paper's settings, 16 rules", "takagi", "takagi"),
         Method("FCM-RDA", fuzzy.fit_fcm_rda, STOPPED, "the paper's settings, 16 rules", "takagi", "takagi"),

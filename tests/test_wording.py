@@ -85,6 +85,27 @@ def test_columns_of_a_table_read_as_words():
     assert_golden("table", describe_rules(rules, look_at(rules, X), columns))
 
 
+def test_numbers_that_stand_for_words_are_named_by_them():
+    months = Column("when month", "number", tuple("JFMAmjuasond"), reading="month of y-m-d", values=tuple(range(1, 13)))
+    stores = tuple(f"s{k}" for k in range(9))
+    store = Column("store", "number", stores, reading="mean", values=tuple(range(100, 109)))
+    intervals = [
+        [[10.5, INF], [106.5, INF]],
+        [[2.5, 3.5], [-INF, 104.0]],
+        [[-INF, INF], [101.5, 105.5]],
+        [[0.0, 13.0], [104.1, 104.2]],
+    ]
+    shape = len(intervals), 2
+    rules = RuleBase(np.zeros(shape), np.ones(shape), np.ones((4, 1, 3)), intervals=intervals, feature_names=["m", "s"])
+    assert find_conditions(rules, columns=[months, store]) == {
+        1: ["when month is n to d", "store is s7 or s8"],
+        2: ["when month is M", "store is one of the 5 lowest of 9 (s0, s1, s2, ...)"],
+        3: ["store is one of the 4 in the middle of 9 (s2, s3, s4, ...)"],
+        4: ["store is between 104.1 and 104.2"],
+    }
+    assert "mean(store)" in describe_rules(rules, columns=[months, store])
+
+
 def test_projections_read_as_the_combinations_that_they_are():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(100, 2)) * [1.0, 30.0]
@@ -195,6 +216,8 @@ def test_words_come_from_the_place_in_the_data(place, word):
         (2e300, 1e299, "2e+300"),
         (99.96, 0.1, "100.0"),
         (5e-324, 1e-300, "0"),
+        (np.float64(-1e308), 0.01, "-1e+308"),
+        (5e-324, 0.0, "5e-324"),
     ],
 )
 def test_numbers_are_written_to_a_step(value, step, text):
@@ -206,6 +229,12 @@ def test_a_step_is_a_power_of_ten_not_above(size):
     step = step_below(size)
     assert step <= size * (1 + 1e-9)
     assert size < step * 10 * (1 + 1e-9)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.floats(min_value=0.0))
+def test_any_number_can_be_written_beside_any_size(value, size):
+    step = step_below(size)
+    assert float(format_to_step(value, step)) == pytest.approx(value, abs=step)
 
 
 @pytest.mark.parametrize("name", ["", " ", "\n", "a\tb", "x" * 500, "<script>alert(1)</script>", "שלום", "🚗" * 30])
@@ -293,7 +322,7 @@ def test_intervals_of_a_table_read_as_words():
     ]
     rules = RuleBase(np.zeros((5, 8)), np.ones((5, 8)), np.zeros((5, 1, 9)), intervals=intervals, feature_names=names)
     assert find_conditions(rules, columns=columns) == {
-        1: ["fuel is diesel", "sold is true", "sold is not missing", "km above 10", "km is not missing"],
+        1: ["fuel is diesel", "sold is true", "km above 10"],
         2: ["fuel is petrol or wood", "sold is false", "km is missing"],
         3: ["fuel is not diesel", "sold is true"],
         4: ["fuel is diesel or petrol"],

@@ -1,13 +1,21 @@
-"""TSK (Takagi-Sugeno-Kang) fuzzy regression that is accurate, fast and readable."""
+"""TSK (Takagi-Sugeno-Kang) fuzzy regression and classification that is accurate, fast and readable."""
 
 from takagi._extrapolation import ExtrapolationWarning
 from takagi.bend import Bend
 from takagi.calibration import Calibration
-from takagi.estimators import FuzzyCMeans, TSKCommittee, TSKRegressor, calibrate, fit_dataset, predict_interval
+from takagi.estimators import (
+    FuzzyCMeans,
+    TSKClassifier,
+    TSKCommittee,
+    TSKRegressor,
+    calibrate,
+    fit_dataset,
+    predict_interval,
+)
 from takagi.persistence import ModelFileError, load, save
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
-from takagi.tables import DatasetError, TableEncoder
+from takagi.tables import DatasetError, TableEncoder, check_table
 from takagi.training import TrainConfig, TrainResult, train
 
 __version__ = "0.1.0"
@@ -21,12 +29,14 @@ __all__ = [
     "ModelFileError",
     "RuleBase",
     "RuleModel",
+    "TSKClassifier",
     "TSKCommittee",
     "TSKRegressor",
     "TableEncoder",
     "TrainConfig",
     "TrainResult",
     "calibrate",
+    "check_table",
     "fit_dataset",
     "load",
     "predict_interval",

@@ -24,6 +24,7 @@ _RANKS = {
     4: ("very low", "low", "high", "very high"),
     5: ("very low", "low", "medium", "high", "very high"),
 }
+_MOST_NAMED = 3  # levels of a category that has many
 _SHORT = 'TSKRegressor(recipe="short")'
 _MOST_OUTSIDE = 1 / 3  # of the conditions, whose center may lie outside the data
 _MOST_WILD = 0.1  # of the data, for which formulas may leave the target's range, by more than the same part of it
@@ -230,7 +231,7 @@ def _name_inputs(column: "Column") -> list[str]:
     name = shorten(column.name)
     if column.kind == "category":
         return [f"[{name} is {shorten(level)}]" for level in column.levels]
-    first = f"[{name}]" if column.kind == "boolean" else name
+    first = f"[{name}]" if column.kind == "boolean" else f"mean({name})" if column.reading == "mean" else name
     return [first, f"[{name} is missing]"][: len(column.inputs)]
 
 
@@ -267,9 +268,12 @@ def _read_columns(
             continue
         conditions: list[Condition] = []
         for m in map(int, inputs):
-            if is_yes_or_no(m, profile, column, is_first=m == inputs[0]):
+            if column is not None and column.values and m == inputs[0]:
+                conditions += _name_values(column, find_interval(rules, r, m))
+            elif is_yes_or_no(m, profile, column, is_first=m == inputs[0]):
                 truth = find_truth(rules, r, m)
-                conditions += [] if truth is None else [_name_truth(names[m], truth)]
+                is_said = truth is False and bool(conditions)  # other words on a value say that it is there
+                conditions += [] if truth is None or is_said else [_name_truth(names[m], truth)]
             elif rules.intervals is not None:
                 conditions += _name_interval(names[m], rules.intervals[r, m], profile, m)
             else:
@@ -392,6 +396,27 @@ def _name_levels(column: "Column", allowed: BoolArray) -> Iterator[Condition]:
         word = f"not {others[0]}" if len(others) == 1 else "neither " + " nor ".join(others)
     name = shorten(column.name)
     yield Condition(name, word, f"{name} is {word}")
+
+
+def _name_values(column: "Column", interval: tuple[float, float]) -> list[Condition]:
+    """Name a condition on a number that stands for words, by the words whose numbers it lets pass."""
+    low, high = interval
+    order = np.argsort(column.values, kind="stable")
+    inside = [shorten(column.levels[k]) for k in order if low <= column.values[k] <= high]
+    name, n_levels = shorten(column.name), len(column.levels)
+    if len(inside) == n_levels:
+        return []
+    if not inside:
+        word = f"between {format_limit(low)} and {format_limit(high)}"
+    elif column.reading != "mean":
+        word = inside[0] if len(inside) == 1 else f"{inside[0]} to {inside[-1]}"
+    elif len(inside) <= _MOST_NAMED:
+        word = " or ".join(inside)
+    else:
+        ends = "highest" if high >= max(column.values) else "lowest" if low <= min(column.values) else "in the middle"
+        named = inside[::-1] if ends == "highest" else inside
+        word = f"one of the {len(inside)} {ends} of {n_levels} ({', '.join(named[:_MOST_NAMED])}, ...)"
+    return [Condition(name, word, f"{name} is {word}")]
 
 
 def lists_levels(allowed: BoolArray) -> bool:

@@ -56,6 +56,43 @@ def test_the_written_model_is_trained_on_all_rows_that_have_a_target(scratch):
     np.testing.assert_array_equal(again.predict(cars), model.predict(cars))
 
 
+def test_findings_are_printed_with_an_option_that_helps(call, scratch):
+    cars = make_cars().dropna(subset="price").assign(tax=lambda table: 0.1 * table["price"], number=range(198))
+    cars.to_csv("odd.csv", index=False)
+    code, out, _ = call("fit", "odd.csv", *TARGET, "-o", "new.takagi", *FIT)
+    start = out.index("Look at this first; nothing was changed:")
+    assert (code, out[start:].splitlines()[1:5]) == (
+        0,
+        [
+            "- leak tax: it alone explains 99.99 % of the target's variance. To leave it out:",
+            "  --drop tax",
+            "- row number number: 0 to 197 in the order of the rows. To leave it out: --drop",
+            "  number",
+        ],
+    )
+    _, out, _ = call("fit", "odd.csv", *TARGET, "-o", "new.takagi", "--force", *FIT, "--json", "--drop", "tax")
+    assert [finding["kind"] for finding in json.loads(out)["findings"]] == ["row number"]
+
+
+def test_columns_are_read_as_options_say(call, scratch):
+    rows = [f"{10000 + 977 * (k % 6)},${k}.50,{k % 28 + 1}/{k % 12 + 1}/2024,{k % 9 - k % 4}\n" for k in range(90)]
+    (scratch / "shops.csv").write_text("zip,cost,day,price\n" + "".join(rows))
+    code, out, _ = call("fit", "shops.csv", *TARGET, "-o", "new.takagi", *FIT, "--category", "zip", "--date", "day")
+    lines = [" ".join(line.split()) for line in out.splitlines()[3:6]]
+    assert (code, lines) == (
+        0,
+        [
+            "zip category 6: 10000, 10977, 11954, 12931, 13908, 14885",
+            "cost number 0.5 to 89.5 ($)",
+            "day date days since 2024-01-01, month, weekday",
+        ],
+    )
+    code, out, _ = call("predict", "new.takagi", "shops.csv", "-q")
+    assert (code, len(out.splitlines())) == (0, 91)
+    code, _, err = call("fit", "shops.csv", *TARGET, "-o", "other.takagi", *FIT, "--number", "day")
+    assert (code, "Error: column 'day' is to be read as numbers, but row 0 has '1/1/2024'" in err) == (1, True)
+
+
 def test_json_is_all_of_the_output(call, scratch):
     code, out, _ = call("fit", "cars.csv", *TARGET, "-o", "new.takagi", *FIT, "--json")
     summary = json.loads(out)
@@ -65,6 +102,7 @@ def test_json_is_all_of_the_output(call, scratch):
     assert [c["name"] for c in summary["columns"] if c["read_as"] == "left out"] == ["plate", "first seen", "wheels"]
     settings = {
         "extrapolation": "hold",
+        "max_levels": 20,
         "n_rules": 3,
         "recipe": "droprule",
         "keep_prob": "auto",
@@ -179,7 +217,7 @@ def test_tables_that_cannot_be_learned_from_say_why(call, scratch, content, mess
             "cars.csv has no column 'feul'. Did you mean 'fuel'",
         ),
         (("cars.csv", *TARGET, "-o", "n.takagi", "--group", "wheels"), "all rows are of one group of 'wheels', but a"),
-        (("cars.csv", *TARGET, "-o", "n.takagi", "--time", "fuel"), "'fuel' holds text such as"),
+        (("cars.csv", *TARGET, "-o", "n.takagi", "--time", "fuel"), "'fuel' holds text, such as"),
         (("cars.csv", *TARGET, "-o", "n.takagi", "--time", "power"), "'power' gives no time in"),
         (("cars.csv", *TARGET, "-o", "n.takagi", "--time", "price"), "'price' is the target; another column is needed"),
         (("cars.csv", *TARGET, "-o", "n.takagi", "--accurate", "--terms", 2), "--conditions and --terms are limits of"),

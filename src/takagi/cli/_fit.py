@@ -96,6 +96,23 @@ def fit(
     drop: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out, or several with *; repeatable.")
     ] = None,
+    category: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="A column of codes, to read as a category; repeatable.")
+    ] = None,
+    number: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="A column to read as numbers; repeatable.")
+    ] = None,
+    date: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="A column to read as dates; repeatable.")
+    ] = None,
+    max_levels: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="The most levels of a category that are told apart; one with more goes by the target's means.",
+        ),
+    ] = 20,
     iterations: Annotated[
         int | None, typer.Option(min=1, metavar="N", show_default="5000", help="Training iterations.")
     ] = None,
@@ -141,12 +158,15 @@ def fit(
         raise Misuse("--committee and --tune do not go together; leave one of them out.")
     layout = make_layout(no_header, names, sheet)
     source = workflow.TableParts.open(table, layout) if _has_parts(table) else open_input(table[0], layout)
-    parts, data = _read(source, target, drop or [], seed, group, time_column)
+    choice = workflow.ColumnChoice(drop or (), category or (), number or (), date or (), max_levels, group, time_column)
+    parts, data = _read(source, target, choice, seed)
     show_training_table(source, data)
     if parts is not None and recipe == "short":
         print_note("short rules are fitted in memory, and this table is too large for that: --accurate is taken.")
         recipe = "accurate"
-    fixed: dict[str, Any] = {"max_conditions": conditions, "max_terms": terms, "extrapolation": extrapolation.value}
+    fixed: dict[str, Any] = {
+        "max_conditions": conditions, "max_terms": terms, "max_levels": max_levels, "extrapolation": extrapolation.value
+    }  # fmt: skip
     settings = replace(workflow.choose_settings(rules, iterations, seed, recipe=recipe, committee=committee), **fixed)
     splits: workflow.Splits | None = None
     candidates: list[workflow.Candidate] = []
@@ -243,14 +263,14 @@ def _has_parts(table: list[str]) -> bool:
 
 
 def _read(
-    source: Any, target: str, drop: list[str], seed: int, group: str | None, time_column: str | None
+    source: Any, target: str, choice: workflow.ColumnChoice, seed: int
 ) -> tuple[workflow.RowsInParts | None, workflow.TrainingTable]:
     """Read a table, or a sample of one in parts that has more rows than that."""
     if not isinstance(source, workflow.TableParts):
-        return None, workflow.read_training_table(source, target, drop, group, time_column)
-    if group is not None or time_column is not None:
+        return None, workflow.read_training_table(source, target, choice)
+    if choice.group is not None or choice.time is not None:
         raise Misuse("--group and --time are for a table of one file, which fits into memory.")
-    parts, data = run_watched(workflow.read_sample, source, target, drop, seed)
+    parts, data = run_watched(workflow.read_sample, source, target, choice, seed)
     return parts if data.is_sample else None, data
 
 
@@ -287,6 +307,7 @@ def _summarize_table(data: workflow.TrainingTable) -> dict[str, Any]:
         "n_rows": data.n_rows,
         "n_rows_without_target": data.n_dropped,
         "columns": [asdict(column) for column in data.columns],
+        "findings": [asdict(finding) for finding in data.check],
     }
 
 

@@ -19,12 +19,13 @@ from takagi.workflow._scores import (
 from takagi.workflow._settings import ModelSettings, choose_settings, list_candidates
 from takagi.workflow._splits import Splits, Ties, plan_splits, split_off
 from takagi.workflow._stability import RuleStability, StableRule, rule_stability
-from takagi.workflow._table import TrainingTable, read_training_table
+from takagi.workflow._table import ColumnChoice, TrainingTable, read_training_table
 from takagi.workflow._training import Candidate, calibrate_by_folds, choose_simplest, search_settings, train_model
 
 __all__ = [
     "LEFT_OUT",
     "Candidate",
+    "ColumnChoice",
     "ColumnSummary",
     "Event",
     "LabeledRows",

@@ -15,7 +15,7 @@ from takagi._text import count, quote
 from takagi._typing import FloatArray
 from takagi._wording import name_features, name_outputs
 from takagi.persistence import load
-from takagi.tables import DatasetError, OpenTable, RequestError, find_columns, locate_file
+from takagi.tables import DatasetError, OpenTable, RequestError, find_columns, list_origins, locate_file
 from takagi.workflow._columns import read_target
 from takagi.workflow._flags import write_flags
 
@@ -58,7 +58,7 @@ class LoadedModel:
     @cached_property
     def columns(self) -> list[str]:
         """Names of the columns that a table must have."""
-        return [column.name for column in self.opened.columns if column.inputs]
+        return list_origins(column for column in self.opened.columns if column.inputs)
 
     @cached_property
     def targets(self) -> list[str]:
@@ -231,16 +231,16 @@ class LoadedModel:
 
     def _find_kinds(self, names: list[str]) -> dict[str, str]:
         """Return which of the table's columns the model reads as numbers, and which as words."""
-        used = [column.kind for column in self.opened.columns if column.inputs]
-        return {name: "number" if kind == "number" else "words" for name, kind in zip(names, used, strict=True)}
+        is_plain = {column.origin: column.is_plain for column in self.opened.columns if column.inputs}
+        return {name: "number" if plain else "words" for name, plain in zip(names, is_plain.values(), strict=True)}
 
     def _prepare(self, block: Any) -> Any:
         """Return the model's columns of a table as the model takes them."""
         block = block.set_axis(self.columns, axis=1)
         if not self.opened.has_table:
             block = block.astype(float)
-        unused = {column.name: None for column in self.opened.columns if not column.inputs}
-        block = block.assign(**unused)[[column.name for column in self.opened.columns]]
+        unused = {column.origin: None for column in self.opened.columns if not column.inputs}
+        block = block.assign(**unused)[list_origins(self.opened.columns)]
         return block if self._has_names else block.to_numpy()
 
     def _find_targets(self, table: OpenTable, target: str | None) -> list[str]:

@@ -34,6 +34,8 @@ class ModelSettings:
         Limits of a short rule.
     extrapolation : {"hold", "linear"}, default="hold"
         Whether values far beyond the training rows are held, or formulas go on.
+    max_levels : int, default=20
+        The most levels of a category that have an input each.
     """
 
     n_rules: int | str | None = None
@@ -45,11 +47,12 @@ class ModelSettings:
     max_conditions: int | None = None
     max_terms: int | None = None
     extrapolation: str = "hold"
+    max_levels: int = 20
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters of `TSKRegressor`."""
-        return {name: value for name, value in asdict(self).items() if name != "committee"}
+        return {name: value for name, value in asdict(self).items() if name not in ("committee", "max_levels")}
 
     @property
     def words(self) -> str:
@@ -76,7 +79,7 @@ def make_regressor(settings: ModelSettings) -> TSKRegressor | TSKCommittee:
 
 def build_model(settings: ModelSettings) -> Pipeline:
     """Return what is to be fitted to a table: encoder and regressor."""
-    return make_pipeline(TableEncoder(), make_regressor(settings))
+    return make_pipeline(TableEncoder(settings.max_levels), make_regressor(settings))
 
 
 def choose_settings(

@@ -1,0 +1,19 @@
+"""Hostile input, drawn at random: the same few examples in the suite, about an hour of new ones with ``-m fuzz``.
+
+What an hour finds is kept: as an ``@example`` of its test, and by hypothesis in ``.hypothesis``.
+"""
+
+import pytest
+from hypothesis import settings
+
+
+def pytest_configure(config):
+    settings.register_profile("fuzz", max_examples=1_500, print_blob=True)
+    if config.option.markexpr == "fuzz":
+        settings.load_profile("fuzz")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.parent.name == "fuzz":
+            item.add_marker(pytest.mark.fuzz)
