@@ -217,7 +217,7 @@ def test_tables_that_cannot_be_learned_from_say_why(call, scratch, content, mess
             "cars.csv has no column 'feul'. Did you mean 'fuel'",
         ),
         (("cars.csv", *TARGET, "-o", "n.takagi", "--group", "wheels"), "all rows are of one group of 'wheels', but a"),
-        (("cars.csv", *TARGET, "-o", "n.takagi", "--time", "fuel"), "'fuel' holds text such as"),
+        (("cars.csv", *TARGET, "-o", "n.takagi", "--time", "fuel"), "'fuel' holds text, such as"),
         (("cars.csv", *TARGET, "-o", "n.takagi", "--time", "power"), "'power' gives no time in"),
         (("cars.csv", *TARGET, "-o", "n.takagi", "--time", "price"), "'price' is the target; another column is needed"),
         (("cars.csv", *TARGET, "-o", "n.takagi", "--accurate", "--terms", 2), "--conditions and --terms are limits of"),

@@ -84,7 +84,7 @@ def test_rows_of_one_group_are_worth_less_than_as_many_rows():
     y = pd.Series(rng.normal(size=10)[group] * 3 + rng.normal(size=200), name="y")
     ties = find_groups(pd.Series(group), "g")
     alone = TrainingTable(X, y, [], 0, 200)
-    tied = TrainingTable(X, y, [], 0, 200, ties)
+    tied = TrainingTable(X, y, [], 0, 200, ties=ties)
     splits = plan_splits(200, 0, ties)
     widths = [np.log(one.high / one.low) for one in (score_two(data, splits).scores[0] for data in (alone, tied))]
     assert widths[1] > 1.5 * widths[0]

@@ -78,8 +78,8 @@ def test_dates_of_a_frame_and_numbers_in_text_are_times():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (["low", "high"], "'t' holds text such as 'low', which has no order in time"),
-        (["01/02/2020", "03/04/2020"], "the dates of 't', such as '01/02/2020', can be read in two ways"),
+        (["low", "high"], "'t' holds text, such as 'low', which has no order in time"),
+        (["2020-02-01", "3/1/2020"], "'t' holds text, such as '2020-02-01', which has no order in time"),
         ([1.0, None], "'t' gives no time in 1 row, first in row 1"),
         ([1.0, 1.0], "'t' has one time only"),
     ],

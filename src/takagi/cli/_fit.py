@@ -158,20 +158,15 @@ def fit(
         raise Misuse("--committee and --tune do not go together; leave one of them out.")
     layout = make_layout(no_header, names, sheet)
     source = workflow.TableParts.open(table, layout) if _has_parts(table) else open_input(table[0], layout)
-    choice = workflow.ColumnChoice(
-        drop or (), category or (), number or (), date or (), max_levels, group=group, time=time_column
-    )
+    choice = workflow.ColumnChoice(drop or (), category or (), number or (), date or (), max_levels, group, time_column)
     parts, data = _read(source, target, choice, seed)
     show_training_table(source, data)
     if parts is not None and recipe == "short":
         print_note("short rules are fitted in memory, and this table is too large for that: --accurate is taken.")
         recipe = "accurate"
     fixed: dict[str, Any] = {
-        "max_conditions": conditions,
-        "max_terms": terms,
-        "extrapolation": extrapolation.value,
-        "max_levels": max_levels,
-    }
+        "max_conditions": conditions, "max_terms": terms, "max_levels": max_levels, "extrapolation": extrapolation.value
+    }  # fmt: skip
     settings = replace(workflow.choose_settings(rules, iterations, seed, recipe=recipe, committee=committee), **fixed)
     splits: workflow.Splits | None = None
     candidates: list[workflow.Candidate] = []

@@ -41,13 +41,6 @@ def open_writer(path: Path | None) -> Iterator[Writer]:
                 yield TextWriter(stream, "\t" if path.suffix.lower() == ".tsv" else ",")
 
 
-class _Terminal:
-    """The standard output where people read it: names and cells that could steer the terminal are made harmless."""
-
-    def write(self, text: str) -> None:
-        sys.stdout.write(remove_controls(text))
-
-
 def guard_formula(cell: Any) -> Any:
     """Return a cell that a spreadsheet does not take for a formula: an apostrophe before text that would be one.
 
@@ -56,6 +49,13 @@ def guard_formula(cell: Any) -> Any:
     """
     is_formula = isinstance(cell, str) and cell[1:] and cell.lstrip()[:1] in _FORMULA_SIGNS and cell.lstrip()
     return f"'{cell}" if is_formula and parse_number(cell) is None else cell
+
+
+class _Terminal:
+    """The standard output where people read it: names and cells that could steer the terminal are made harmless."""
+
+    def write(self, text: str) -> None:
+        sys.stdout.write(remove_controls(text))
 
 
 class TextWriter:

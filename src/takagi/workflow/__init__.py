@@ -8,7 +8,14 @@ from takagi.workflow._columns import LEFT_OUT, ColumnSummary, summarize_columns
 from takagi.workflow._events import Event, Tell
 from takagi.workflow._models import LabeledRows, LoadedModel
 from takagi.workflow._parts import RowsInParts, TableParts, comes_in_parts, read_sample, train_in_parts
-from takagi.workflow._scores import count_all_rules, describe_size, keep_scores, score_model, score_settings
+from takagi.workflow._scores import (
+    compare_predictions,
+    count_all_rules,
+    describe_size,
+    keep_scores,
+    score_model,
+    score_settings,
+)
 from takagi.workflow._settings import ModelSettings, choose_settings, list_candidates
 from takagi.workflow._splits import Splits, Ties, plan_splits, split_off
 from takagi.workflow._stability import RuleStability, StableRule, rule_stability
@@ -36,6 +43,7 @@ __all__ = [
     "choose_settings",
     "choose_simplest",
     "comes_in_parts",
+    "compare_predictions",
     "count_all_rules",
     "describe_size",
     "keep_scores",

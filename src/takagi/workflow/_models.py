@@ -102,6 +102,11 @@ class LoadedModel:
         X = self._prepare(frame.loc[present, names])
         return LabeledRows(X, y[:, 0] if len(targets) == 1 else y, int((~present).sum()))
 
+    def find_seen(self, rows: LabeledRows) -> float:
+        """Return which part of rows trained the model; NaN if it does not know."""
+        sheet = getattr(self._last, "scores_", None)
+        return np.nan if sheet is None else sheet.find_seen(self.opened.encode(rows.X), rows.y)
+
     def find_rows(self, table: OpenTable, wanted: Sequence[int]) -> dict[int, Any]:
         """Return rows of a table by their numbers, each as a table of one row; no more is read than needed."""
         found: dict[int, Any] = {}

@@ -119,6 +119,29 @@ def score_model(model: Pipeline, data: TrainingTable, pair: Pair, measure: Measu
     return _summarize({"takagi": [look], **looks}, data, splits, measure)
 
 
+def compare_predictions(
+    y: Any, predictions: Mapping[str, FloatArray], method: str, measure: Measure = REGRESSION
+) -> ScoreSheet:
+    """Return how well models do on rows, given what each predicts; the first is compared with the others.
+
+    Parameters
+    ----------
+    y : array of shape (n_rows,)
+        The targets.
+    predictions : dict of arrays of shape (n_rows,)
+        What each predicts.
+    method : str
+        What rows these are, in words.
+    measure : Measure, default=REGRESSION
+        What is measured.
+    """
+    actual = np.asarray(y, dtype=float)
+    unit, rows = measure.find_unit(actual), np.arange(len(actual))
+    looks = {who: [measure.look(actual / unit, predicted / unit)] for who, predicted in predictions.items()}
+    data = TrainingTable(None, actual, [], 0, len(actual))
+    return _summarize(looks, data, Splits(((rows[:0], rows),), 1, method), measure)
+
+
 def keep_scores(model: Pipeline, sheet: ScoreSheet, data: TrainingTable) -> ScoreSheet:
     """Store scores in the model that they are of, which was trained on the table, and return them with its size."""
     name = f"takagi, {describe_size(model)}"

@@ -6,17 +6,24 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit, TimeSeriesSplit
 
-from takagi._messages import need_extra
 from takagi._text import count, quote
 from takagi._typing import FloatArray, IntArray
-from takagi.tables import Cells, RequestError, as_numbers, as_words, find_kind, read_cells
+from takagi.tables import (
+    RequestError,
+    as_dates,
+    as_numbers,
+    as_words,
+    find_date_form,
+    find_form,
+    find_kind,
+    read_cells,
+)
 
 MANY_ROWS = 2000  # from which on a part is held out once
 _N_FOLDS = 5
 _N_REPEATS = 2
 _LEAST_ROWS = 10  # that a model is fitted to
 _PART = 0.2  # that is held out
-_DATE_FORMATS = ("ISO8601", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")
 
 Pair = tuple[IntArray, IntArray]
 
@@ -47,10 +54,11 @@ class Splits:
         """What the variance of a mean over all tested rows is multiplied by, since models share training rows.
 
         That is the corrected resampled variance of Nadeau and Bengio (2003), (1 / J + n_test / n_train) for J tests,
-        relative to that of independent rows.
+        relative to that of independent rows. Models that were there before, without rows to train, share none.
         """
         n_folds = len(self.pairs) // self.n_repeats
-        return 1 / self.n_repeats + n_folds * float(np.mean([len(test) / len(train) for train, test in self.pairs]))
+        shared = [len(test) / len(train) if len(train) else 0.0 for train, test in self.pairs]
+        return 1 / self.n_repeats + n_folds * float(np.mean(shared))
 
 
 def plan_splits(
@@ -149,41 +157,15 @@ def _find(codes: IntArray, wanted: IntArray) -> IntArray:
 
 def _read_moments(values: Any, name: str) -> FloatArray:
     """Return times as numbers, NaN where there is none."""
-    pandas = need_extra("pandas", "cli")
-    if pandas.api.types.is_datetime64_any_dtype(values):
-        return _count_seconds(values)
     cells = read_cells(values, name)
-    if find_kind(cells) == "number":
-        return as_numbers(cells, name)
-    return _parse_dates(cells, name, pandas)
-
-
-def _parse_dates(cells: Cells, name: str, pandas: Any) -> FloatArray:
-    """Read dates that are written in one way; those that can be read in two ways are refused."""
-    codes, words = as_words(cells)
-    ways = (_try_dates(words, pandas, way) for way in _DATE_FORMATS)
-    found = [way for way in ways if way is not None]
-    if not found:
-        raise RequestError(
-            f"{quote(name)} holds text such as {quote(words[0]) if words else 'nothing'}, which has no order in time; "
-            "name a column of numbers, or of dates written in one way, such as 2026-11-17.",
-            "time",
-        )
-    if len(found) > 1 and not np.array_equal(found[0], found[1]):
-        raise RequestError(
-            f"the dates of {quote(name)}, such as {quote(words[0])}, can be read in two ways; write 2026-11-17.",
-            "time",
-        )
-    return np.where(codes >= 0, found[0][codes], np.nan)
-
-
-def _try_dates(words: tuple[str, ...], pandas: Any, way: str) -> FloatArray | None:
-    try:
-        return _count_seconds(pandas.Series(pandas.to_datetime(list(words), format=way, utc=True)).dt.tz_localize(None))
-    except (ValueError, TypeError):
-        return None
-
-
-def _count_seconds(moments: Any) -> FloatArray:
-    seconds = moments.to_numpy(dtype="datetime64[us]").astype(np.int64).astype(float)
-    return np.where(moments.isna(), np.nan, seconds)
+    kind, is_read = find_kind(cells), cells.numbers is not None
+    if kind == "date":
+        return as_dates(cells, name, "y-m-d" if is_read else find_date_form(cells.words) or "")
+    if kind == "number":
+        return as_numbers(cells, name, None if is_read else find_form(cells.words))
+    example = f"such as {quote(cells.words[0])}, " if cells.words else ""
+    raise RequestError(
+        f"{quote(name)} holds text, {example}which has no order in time; name a column of numbers, or of dates "
+        "written in one way, such as 2026-11-17.",
+        "time",
+    )

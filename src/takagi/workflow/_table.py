@@ -1,7 +1,7 @@
 """Tables to train on: the columns to learn from, the target, and what was understood of all of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -38,7 +38,7 @@ class TrainingTable:
     columns: list[ColumnSummary]
     n_dropped: int
     n_rows: int
-    check: TableCheck
+    check: TableCheck = field(default_factory=TableCheck)
     ties: Ties | None = None  # of rows, that scores respect
 
     @property
@@ -64,9 +64,9 @@ class ColumnChoice:
     max_levels : int, default=20
         The most levels of a category that have an input each.
     group : str, optional
-        A column from which nothing is learned; rows with the same value stay together in scores.
+        Rows of one value of this column stay together in scores; nothing is learned from it.
     time : str, optional
-        A column of dates or numbers; in scores, later rows are tested after earlier ones.
+        Scores are for later rows than those of training, by this column.
     """
 
     drop: Sequence[str] = ()
@@ -93,7 +93,7 @@ class ColumnChoice:
 def read_training_table(source: OpenTable, target: str, choice: ColumnChoice | None = None) -> TrainingTable:
     """Read a table and find out what can be learned from."""
     choice = choice or ColumnChoice()
-    tying = check_tie(source, target, choice)
+    tying = _find_tie(source, target, choice)
     names = choose_columns(source, target, choice)
     frame = source.read([*dict.fromkeys([*names, *tying]), target], choice.kinds | {target: "number"})
     if not len(frame):
@@ -106,13 +106,13 @@ def read_training_table(source: OpenTable, target: str, choice: ColumnChoice | N
     return replace(data, ties=find(frame.loc[present, tying[0]], tying[0])) if tying else data
 
 
-def check_tie(source: NamedTable, target: str, choice: ColumnChoice) -> list[str]:
+def _find_tie(source: NamedTable, target: str, choice: ColumnChoice) -> list[str]:
     """Return the column that ties rows together, if there is one."""
     if choice.group is not None and choice.time is not None:
         raise RequestError("rows are tested by whole groups or in the order of time, not both; name one column.")
-    about = "group" if choice.time is None else "time"
     tying = [name for name in (choice.group, choice.time) if name is not None]
     if target in tying:
+        about = "group" if choice.time is None else "time"
         raise RequestError(f"{quote(target)} is the target; another column is needed.", about)
     return find_columns(source, tying, "columns")
 
