@@ -48,6 +48,7 @@ from takagi.kernels._arrays import (
     split,
     to_lanes,
 )
+from takagi.kernels._keys import key_rows
 
 try:
     import numba.core.config
@@ -58,7 +59,6 @@ except ImportError:
 
 if _CAN_COMPILE:
     from takagi.kernels._clustering import assign_memberships, iterate_fuzzy_cmeans
-    from takagi.kernels._keys import key_rows
     from takagi.kernels._memory import blend_rows, score_widths
     from takagi.kernels._prediction import predict_rows, weighted_loss
     from takagi.kernels._training import draw_batches, find_gradient, judge_iterate, move_parameters, train_block
@@ -70,7 +70,6 @@ else:
         find_gradient,
         iterate_fuzzy_cmeans,
         judge_iterate,
-        key_rows,
         move_parameters,
         predict_rows,
         score_widths,

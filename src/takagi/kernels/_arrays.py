@@ -38,6 +38,14 @@ def sections(shape):
     return 0, n_sets, 2 * n_sets, a, c, c + (shape.n_features + 1) * shape.n_projected_c
 
 
+def has_projection(shape):
+    """Tell whether conditions and consequents may have different inputs.
+
+    If not, their buffers are None: that is a type of its own, and what only projections need is not compiled.
+    """
+    return shape.n_projected_a + shape.n_projected_c > 0
+
+
 def to_lanes(values, fill=0.0):
     """Lay an array of shape (n_rules, n_inputs), or of rows, out as (n_blocks, n_inputs, LANES), flat."""
     n_rules, n_inputs = values.shape
@@ -91,7 +99,7 @@ class Work(NamedTuple):
     """Buffers for up to `n_rows` rows at a time, named for what they hold (r: rows, l: lanes of all rules)."""
 
     inputs_a: np.ndarray  # (r, n_inputs of the antecedents)
-    inputs_c: np.ndarray  # (r, n_inputs of the consequents)
+    inputs_c: np.ndarray | None  # (r, n_inputs of the consequents), where there are projections
     distance: np.ndarray  # (r, l) squared distance to each rule in widths
     output: np.ndarray  # (n_outputs, r, l) consequents
     share: np.ndarray  # (r, l) normalized firing levels
@@ -104,6 +112,7 @@ class Work(NamedTuple):
     price: np.ndarray  # (r) weight of the disagreement of the rules
     inverse: np.ndarray  # like centers: 1 / width
     offset: np.ndarray  # like centers: -center / width
+    tied: np.ndarray  # like centers: sums over tied parameters
 
 
 def make_work(shape, n_rows):
@@ -114,7 +123,7 @@ def make_work(shape, n_rows):
     every_rule = np.tile((np.arange(lanes) < shape.n_rules).astype(float), rows)
     return Work(
         inputs_a=np.zeros(rows * n_inputs_a),
-        inputs_c=np.zeros(rows * (shape.n_projected_c + shape.n_features)),
+        inputs_c=np.zeros(rows * (shape.n_projected_c + shape.n_features)) if has_projection(shape) else None,
         distance=np.zeros(rows * lanes),
         output=np.zeros(shape.n_outputs * rows * lanes),
         share=np.zeros(rows * lanes),
@@ -127,6 +136,7 @@ def make_work(shape, n_rows):
         price=np.zeros(rows),
         inverse=np.zeros(shape.n_blocks * n_inputs_a * LANES),
         offset=np.zeros(shape.n_blocks * n_inputs_a * LANES),
+        tied=np.zeros(shape.n_blocks * n_inputs_a * LANES),
     )
 
 
@@ -134,8 +144,8 @@ class Columns(NamedTuple):
     """Buffers for eight rows at a time, side by side."""
 
     features: np.ndarray  # (n_features, LANES)
-    inputs_a: np.ndarray  # (n_inputs of the antecedents, LANES), where there are projections
-    inputs_c: np.ndarray  # (n_inputs of the consequents, LANES), where there are projections
+    inputs_a: np.ndarray | None  # (n_inputs of the antecedents, LANES), where there are projections
+    inputs_c: np.ndarray | None  # (n_inputs of the consequents, LANES), where there are projections
     firing: np.ndarray  # (rules, LANES) minus the log of firing levels, then firing levels
     scale: np.ndarray  # (LANES) what makes shares of the firing levels
     value: np.ndarray  # (n_outputs, LANES) predictions
@@ -148,8 +158,8 @@ def make_columns(shape):
     n_inputs_a, n_inputs_c = shape.n_projected_a + shape.n_features, shape.n_projected_c + shape.n_features
     return Columns(
         features=np.zeros(shape.n_features * LANES),
-        inputs_a=np.zeros(n_inputs_a * LANES),
-        inputs_c=np.zeros(n_inputs_c * LANES),
+        inputs_a=np.zeros(n_inputs_a * LANES) if has_projection(shape) else None,
+        inputs_c=np.zeros(n_inputs_c * LANES) if has_projection(shape) else None,
         firing=np.zeros(shape.n_blocks * LANES * LANES),
         scale=np.zeros(LANES),
         value=np.zeros(shape.n_outputs * LANES),

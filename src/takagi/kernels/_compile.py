@@ -14,6 +14,8 @@ from typing import Any
 
 import numba
 from numba import njit
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 
 config: Any = numba.config
 
@@ -51,25 +53,65 @@ def list_places() -> Iterator[Path]:
 _FOLDER = find_folder()
 
 
-def entry_point(function):
+class _Part(JITCodeLibrary):
+    """The code of one function that only compiled code calls.
+
+    It is linked into that of the entry point and optimized there, once. numba would also optimize it and make machine
+    code of it by itself, and again together with each function on the way up: half of the time of a compilation.
+    """
+
+    def _optimize_functions(self, ll_module):
+        ll_module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self):
+        pass
+
+    def _finalize_final_module(self):
+        self._finalized = True
+
+    def get_pointer_to_function(self, name):
+        return 0  # as of a function that is not there, such as the wrappers that no one asked for
+
+    @property
+    def codegen(self):
+        return self
+
+    def set_env(self, env_name, env):
+        pass  # only Python code inside of compiled code reads it
+
+
+class _PartCompiler(Compiler):
+    def define_pipelines(self):
+        state = self.state
+        state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return super().define_pipelines()
+
+
+# Hardly any function allocates memory, so references need not be counted (_nrt).
+_OPTIONS: Any = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+
+
+def entry_point(function, **options):
     """Compile on first use, release the GIL, keep the machine code on disk where some folder is writable.
 
     No fast-math flag: what LLVM then fuses or reorders depends on what it inlined, and a fresh compilation would differ
     in the last bits from the same code loaded from disk. Where a multiplication and an addition shall be one
     instruction, the code says `fma`.
     """
+    options = _OPTIONS | {"nogil": True} | options
     if _FOLDER is None:
-        return njit(function, nogil=True, error_model="numpy")
+        return njit(function, **options)
     theirs, config.CACHE_DIR = config.CACHE_DIR, str(_FOLDER)  # numba reads it here, once for each function
     try:
-        return njit(function, cache=True, nogil=True, error_model="numpy")
+        return njit(function, cache=True, **options)
     finally:
         config.CACHE_DIR = theirs
 
 
 def inner(function, **options):
     """Compile for callers that are compiled, which saves making it callable from Python."""
-    return njit(function, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+    return njit(function, no_cpython_wrapper=True, pipeline_class=_PartCompiler, **(_OPTIONS | options))
 
 
 def merged(function):
