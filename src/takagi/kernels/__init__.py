@@ -17,7 +17,7 @@ of the other rows. In log space such a row still has a nearest rule, and whereve
 same.
 
 Without numba, or with NUMBA_DISABLE_JIT, what needs no training works through NumPy (`takagi.kernels._plain`), and
-training says what to install. Machine code is kept on disk under a digest of all sources (`takagi.kernels._compile`).
+training says what to install. `takagi.kernels._storage` keeps machine code on disk.
 """
 
 from takagi.kernels._arrays import (

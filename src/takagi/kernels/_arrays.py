@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -205,12 +204,8 @@ class State(NamedTuple):
 
 
 def is_compiled(entry):
-    """Tell whether a compiled function is in memory or in numba's cache on disk, or is never compiled."""
-    if getattr(entry, "signatures", True):
-        return True
-    folder = entry.stats.cache_path
-    module = entry.__module__.rpartition(".")[2]
-    return folder is not None and any(Path(folder).glob(f"{module}.{entry.__name__}-*.nbi"))
+    """Tell whether a compiled function is in memory or on disk, or is never compiled."""
+    return bool(getattr(entry, "signatures", True)) or entry.stats.cache_path is not None
 
 
 def run_blocks(work, starts, n_threads):

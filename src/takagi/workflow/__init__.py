@@ -13,6 +13,7 @@ from takagi.workflow._settings import ModelSettings, choose_settings, list_candi
 from takagi.workflow._stability import RuleStability, StableRule, rule_stability
 from takagi.workflow._table import TrainingTable, read_training_table
 from takagi.workflow._training import Candidate, calibrate_by_folds, search_settings, split_off, train_model
+from takagi.workflow._warm_up import warm_up
 
 __all__ = [
     "LEFT_OUT",
@@ -45,4 +46,5 @@ __all__ = [
     "summarize_columns",
     "train_in_parts",
     "train_model",
+    "warm_up",
 ]
