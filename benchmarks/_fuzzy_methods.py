@@ -18,6 +18,10 @@ def fit_takagi(rows: Rows, seed: int, **options: Any) -> TSKRegressor:
     return TSKRegressor(random_state=seed, **options).fit(*rows.both)
 
 
+def fit_short(rows: Rows, seed: int) -> TSKRegressor:
+    return fit_takagi(rows, seed, n_rules=5, recipe="short")
+
+
 def fit_committee(rows: Rows, seed: int) -> Any:
     from takagi import TSKCommittee
 

@@ -62,6 +62,7 @@ METHODS = {
         Method("ridge both parts", plain.fit_ridge_on_both, BOTH, "alpha 0.05"),
         Method(TAKAGI, fuzzy.fit_takagi, BOTH, "TSKRegressor()", "takagi", "takagi"),
         Method(COMMITTEE, fuzzy.fit_committee, BOTH, "TSKCommittee()", "takagi:TSKCommittee", "takagi"),
+        Method("takagi 5 short rules", fuzzy.fit_short, BOTH, 'TSKRegressor(5, recipe="short")', "takagi", "takagi"),
         Method("FCM-RDpA", fuzzy.fit_fcm_rdpa, STOPPED, "the paper's settings, 16 rules", "takagi", "takagi"),
         Method("FCM-RDpAx", fuzzy.fit_fcm_rdpax, STOPPED, "the paper's settings, 16 rules", "takagi", "takagi"),
         Method("FCM-RDA", fuzzy.fit_fcm_rda, STOPPED, "the paper's settings, 16 rules", "takagi", "takagi"),

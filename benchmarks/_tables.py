@@ -25,7 +25,7 @@ GROUPS = {
         "HistGB refit",
     ),
     "Other everyday methods": ("ridge both parts", "random forest", "EBM", "SVR", "MLP", "Gaussian process"),
-    "Rules of thresholds and networks": ("Cubist", "Cubist 20 + 5", "RealMLP", "TabM"),
+    "Rules to read and networks": ("takagi 5 short rules", "Cubist", "Cubist 20 + 5", "RealMLP", "TabM"),
     "Fuzzy methods": (
         "FCM-RDA", "FCM-RDpA", "FCM-RDpAx", "highfis HTSK", "PyTSK", "fuzzytool ANFIS", "endgame FCMRDpA",
     ),

@@ -111,14 +111,15 @@ class Problem:
     l2: float
     smoothness: float = 0.0
     agreement: float = 0.0
+    uniformity: float = 0.0
 
     @property
     def batch(self):
-        return self.X, self.y, self.weight, self.l2, self.keep, self.smoothness, self.agreement
+        return self.X, self.y, self.weight, self.l2, self.keep, self.smoothness, self.agreement, self.uniformity
 
     @property
     def penalties(self):
-        return {"l2": self.l2, "smoothness": self.smoothness, "agreement": self.agreement}
+        return {name: getattr(self, name) for name in ("l2", "smoothness", "agreement", "uniformity")}
 
 
 def make_rules(rng, n_rules=5, n_features=3, n_outputs=1, projection="none", n_projected=2, n_sets=None) -> ref.Rules:
@@ -141,7 +142,7 @@ def make_rules(rng, n_rules=5, n_features=3, n_outputs=1, projection="none", n_p
 
 
 def make_problem(
-    rng, n_rows=10, masked=False, weighted=False, l2=0.05, smoothness=0.0, agreement=0.0, **sizes
+    rng, n_rows=10, masked=False, weighted=False, l2=0.05, smoothness=0.0, agreement=0.0, uniformity=0.0, **sizes
 ) -> Problem:
     rules = make_rules(rng, **sizes)
     n_rules, n_outputs = rules.W.shape[:2]
@@ -149,7 +150,7 @@ def make_problem(
     y = rng.normal(size=(n_rows, n_outputs))
     weight = rng.choice([0.0, 0.5, 1.0, 3.0], size=n_rows) if weighted else np.ones(n_rows)
     keep = rng.random((n_rows, n_rules)) < 0.4 if masked else None
-    return Problem(rules, X, y, weight, keep, l2, smoothness, agreement)
+    return Problem(rules, X, y, weight, keep, l2, smoothness, agreement, uniformity)
 
 
 @st.composite
@@ -168,6 +169,7 @@ def problems(draw, max_rules=20, max_features=12, max_rows=13, **fixed) -> Probl
         "l2": draw(st.sampled_from([0.0, 0.05, 2.0])),
         "smoothness": draw(st.sampled_from([0.0, 0.0, 0.3])),
         "agreement": draw(st.sampled_from([0.0, 0.1, 3.0])),
+        "uniformity": draw(st.sampled_from([0.0, 0.0, 2.0])),
     }
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     return make_problem(rng, **(chosen | fixed))

@@ -1,6 +1,7 @@
 import signal
 
 import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,6 +23,14 @@ settings.load_profile("same")
 def pytest_configure():
     """Let Ctrl-C be what it is in a terminal: a shell's background jobs begin with a deaf ear to it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    """Close what a test has drawn, also where it looks at texts only: open figures add up to a warning."""
+    yield
+    if plt.get_fignums():
+        plt.close("all")
 
 
 @pytest.fixture(scope="session")

@@ -169,19 +169,36 @@ def disagreement_slopes(share, Y):
     return by_output, np.einsum("nr,nrk->nk", by_share, share_by_log)
 
 
-def loss(rules, X, y, weight, l2, keep=None, smoothness=0.0, agreement=0.0, kind="squared"):
+def unevenness(share, weight):
+    """The sum over rules of the squared mean share, over all pairs of rows. (Cui et al., 2020; not in the paper.)"""
+    part = weight / weight.sum() if weight.any() else weight
+    return np.einsum("n,k,nr,kr->", part, part, share, share)
+
+
+def unevenness_slopes(share, weight):
+    """The derivative of it by the log of a firing level, (n, r), times the sum of the weights."""
+    part = weight / weight.sum() if weight.any() else weight
+    by_share = 2 * weight[:, None] * (part @ share)
+    share_by_log = share[:, :, None] * (np.eye(share.shape[1]) - share[:, None, :])  # of r by k
+    return np.einsum("nr,nrk->nk", by_share, share_by_log)
+
+
+def loss(rules, X, y, weight, l2, keep=None, smoothness=0.0, agreement=0.0, uniformity=0.0, kind="squared"):
     """Half the weighted squared error, or the log loss, summed over the batch, and the penalties.
 
     One is on all consequents but the bias; the others, which are not in the paper, are on narrow sets and, for each
-    row, on rules that disagree.
+    row, on rules that disagree and on uneven mean shares.
     """
-    output = fire(rules, X, keep).output
+    fired = fire(rules, X, keep)
+    output, uneven = fired.output, uniformity * weight.sum() * unevenness(fired.share, weight)
     penalty = l2 / 2 * (rules.W[:, :, 1:] ** 2).sum() + smoothness / 2 * (rules.S**-2.0).sum()
     lost = ((output - y) ** 2).sum(axis=1) / 2 if kind == "squared" else log_loss(output, y)
-    return (weight * (lost + agreement / 2 * disagreement(rules, X, keep))).sum() + penalty
+    return (weight * (lost + agreement / 2 * disagreement(rules, X, keep))).sum() + penalty + uneven
 
 
-def gradient(rules, X, y, weight, l2, keep=None, smoothness=0.0, agreement=0.0, underflow="log", kind="squared"):
+def gradient(
+    rules, X, y, weight, l2, keep=None, smoothness=0.0, agreement=0.0, uniformity=0.0, underflow="log", kind="squared"
+):
     """The derivative of `loss` by every parameter, as Rules, and what fired."""
     fired = fire(rules, X, keep, underflow)
     good = fired.graded
@@ -194,6 +211,8 @@ def gradient(rules, X, y, weight, l2, keep=None, smoothness=0.0, agreement=0.0, 
         by_output, by_log = disagreement_slopes(share, rule_outputs(rules, X))
         pull = pull + agreement * weight[good, None] * by_log
         push = push + agreement * weight[good, None, None] * by_output
+    if uniformity:
+        pull = pull + uniformity * unevenness_slopes(share, weight[good])
     Z = departures(rules, X)
 
     C = np.einsum("nr,nrm->rm", pull, Z) / rules.S
@@ -246,6 +265,7 @@ class Settings:
     l2: float = 0.05
     smoothness: float = 0.0
     agreement: float = 0.0
+    uniformity: float = 0.0
     schedule: str = "constant"
     averaging: float = 0.0
     loss: str = "squared"  # or "log"
@@ -294,7 +314,7 @@ def train(rules, data, scored, batches, keep=None, settings=None):
     curve, scores, trace, firings, underflowed = [], [], [], [], []
     for t, rows in enumerate(batches, start=1):
         kept = None if keep is None else keep[t - 1]
-        penalties = {"l2": s.l2, "smoothness": s.smoothness, "agreement": s.agreement}
+        penalties = {name: getattr(s, name) for name in ("l2", "smoothness", "agreement", "uniformity")}
         batch = X[rows], y[rows], weight[rows]
         g, fired = gradient(rules, *batch, keep=kept, underflow=s.underflow, kind=s.loss, **penalties)
         curve.append(mean_loss(fired.output, y[rows], weight[rows], s.loss))

@@ -195,6 +195,8 @@ def test_words_come_from_the_place_in_the_data(place, word):
         (2e300, 1e299, "2e+300"),
         (99.96, 0.1, "100.0"),
         (5e-324, 1e-300, "0"),
+        (np.float64(-1e308), 0.01, "-1e+308"),
+        (5e-324, 0.0, "5e-324"),
     ],
 )
 def test_numbers_are_written_to_a_step(value, step, text):
@@ -206,6 +208,12 @@ def test_a_step_is_a_power_of_ten_not_above(size):
     step = step_below(size)
     assert step <= size * (1 + 1e-9)
     assert size < step * 10 * (1 + 1e-9)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.floats(min_value=0.0))
+def test_any_number_can_be_written_beside_any_size(value, size):
+    step = step_below(size)
+    assert float(format_to_step(value, step)) == pytest.approx(value, abs=step)
 
 
 @pytest.mark.parametrize("name", ["", " ", "\n", "a\tb", "x" * 500, "<script>alert(1)</script>", "שלום", "🚗" * 30])

@@ -1,4 +1,4 @@
-"""TSK (Takagi-Sugeno-Kang) fuzzy regression that is accurate, fast and readable."""
+"""TSK (Takagi-Sugeno-Kang) fuzzy regression and classification that is accurate, fast and readable."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -7,11 +7,19 @@ if TYPE_CHECKING:
     from takagi._extrapolation import ExtrapolationWarning
     from takagi.bend import Bend
     from takagi.calibration import Calibration
-    from takagi.estimators import FuzzyCMeans, TSKCommittee, TSKRegressor, calibrate, fit_dataset, predict_interval
+    from takagi.estimators import (
+        FuzzyCMeans,
+        TSKClassifier,
+        TSKCommittee,
+        TSKRegressor,
+        calibrate,
+        fit_dataset,
+        predict_interval,
+    )
     from takagi.persistence import ModelFileError, load, save
     from takagi.rulebase import RuleBase
     from takagi.rulemodel import RuleModel
-    from takagi.tables import DatasetError, TableEncoder
+    from takagi.tables import DatasetError, TableEncoder, check_table
     from takagi.training import TrainConfig, TrainResult, train
 
 __version__ = "0.1.0"
@@ -25,12 +33,14 @@ __all__ = [
     "ModelFileError",
     "RuleBase",
     "RuleModel",
+    "TSKClassifier",
     "TSKCommittee",
     "TSKRegressor",
     "TableEncoder",
     "TrainConfig",
     "TrainResult",
     "calibrate",
+    "check_table",
     "fit_dataset",
     "load",
     "predict_interval",
@@ -43,11 +53,19 @@ _MODULES = {
     "_extrapolation": ["ExtrapolationWarning"],
     "bend": ["Bend"],
     "calibration": ["Calibration"],
-    "estimators": ["FuzzyCMeans", "TSKCommittee", "TSKRegressor", "calibrate", "fit_dataset", "predict_interval"],
+    "estimators": [
+        "FuzzyCMeans",
+        "TSKClassifier",
+        "TSKCommittee",
+        "TSKRegressor",
+        "calibrate",
+        "fit_dataset",
+        "predict_interval",
+    ],
     "persistence": ["ModelFileError", "load", "save"],
     "rulebase": ["RuleBase"],
     "rulemodel": ["RuleModel"],
-    "tables": ["DatasetError", "TableEncoder"],
+    "tables": ["DatasetError", "TableEncoder", "check_table"],
     "training": ["TrainConfig", "TrainResult", "train"],
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}

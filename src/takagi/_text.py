@@ -2,10 +2,13 @@
 
 import math
 import re
+import unicodedata
 from collections.abc import Sequence
 
 LINE = 80
 _LONGEST_NAME = 40
+_DIRECTIONS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")  # of Unicode's bidirectional algorithm
+_SMALLEST, _LARGEST = 5e-324, 1.7e308  # positive numbers that a power of ten is looked for
 
 
 def format_number(value: float) -> str:
@@ -19,12 +22,13 @@ def format_number(value: float) -> str:
 
 
 def format_to_step(value: float, step: float) -> str:
-    """Write a number to the decimal place of a step, a power of ten.
+    """Write a number to the decimal place of a step, a power of ten; any finite number can be written.
 
     >>> format_to_step(26.26, 0.1), format_to_step(1234.5, 100.0), format_to_step(-0.004, 0.01)
     ('26.3', '1200', '0')
     """
-    decimals = -round(math.log10(step))
+    value = float(value)  # NumPy rounds by multiplication, which overflows
+    decimals = -round(math.log10(max(step, _SMALLEST)))
     rounded = round(value, decimals) if abs(decimals) < 300 else value
     if rounded == 0 or abs(value) < step / 2:
         return "0"
@@ -35,8 +39,8 @@ def format_to_step(value: float, step: float) -> str:
 
 
 def step_below(size: float) -> float:
-    """Return the largest power of ten that is not above a positive number."""
-    return 10.0 ** math.floor(math.log10(size) + 1e-12)
+    """Return the largest power of ten that is not above a positive number, 0 if that is too small to say."""
+    return 10.0 ** math.floor(math.log10(min(max(size, _SMALLEST), _LARGEST)) + 1e-12)
 
 
 def format_share(share: float) -> str:
@@ -48,13 +52,30 @@ def format_share(share: float) -> str:
     return "<1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
 
 
+def remove_controls(text: str) -> str:
+    r"""Return text that can steer neither a terminal nor the order of its letters.
+
+    Control characters but line breaks, and those that override the direction of letters, become a replacement mark.
+
+    >>> remove_controls("\x1b[31mred\u202e")
+    '\ufffd[31mred\ufffd'
+    """
+    text = text.replace("\r\n", "\n")
+    return text if text.isascii() and text.isprintable() else "".join(map(_show, text))
+
+
+def _show(letter: str) -> str:
+    is_control = unicodedata.category(letter) == "Cc" or unicodedata.bidirectional(letter) in _DIRECTIONS
+    return "\ufffd" if is_control and letter != "\n" else letter
+
+
 def shorten(name: str, longest: int = _LONGEST_NAME) -> str:
-    """Return a name on one line and of bounded length, the middle of a long one left out.
+    """Return a name on one line and of bounded length, the middle of a long one left out, without control characters.
 
     >>> shorten("a  name "), shorten("x" * 30 + "y" * 30, longest=11)
     ('a name', 'xxxxx...yyy')
     """
-    line = re.sub(r"\s+", " ", name).strip() or repr(name)
+    line = remove_controls(re.sub(r"\s+", " ", name)).strip() or repr(name)
     if len(line) <= longest:
         return line
     tail = (longest - 3) * 2 // 5

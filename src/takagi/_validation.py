@@ -1,7 +1,7 @@
 """Checks of the user's rows, with errors that name the column."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -10,6 +10,8 @@ from sklearn.utils.validation import validate_data
 from takagi._compat import check_sample_weight
 from takagi._kinds import find_type
 from takagi._typing import FloatArray, Table
+
+LARGEST = 1e300  # number to train on
 
 
 class TrainingData(NamedTuple):
@@ -21,6 +23,10 @@ class TrainingData(NamedTuple):
     feature_names: Any  # array of str, or None
     target_names: Sequence[str] | None
     is_single_target: bool  # whether y came as one column of its own
+    classes: Any = None  # array of labels, if targets are classes
+
+
+Validate: TypeAlias = Callable[..., TrainingData]  # validate_training, or what takes its place for classes
 
 
 def validate_training(
@@ -41,17 +47,21 @@ def validate_training(
     names = getattr(estimator, "feature_names_in_", None)
     reject_missing(X, "X", names, type(estimator).__name__)
     targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+    reject_huge(X, "X", names)
+    reject_huge(targets, "y", None)
     return TrainingData(X, targets, validate_weight(sample_weight, X), names, target_names, y.ndim == 1)
 
 
-def validate_held_out(estimator: BaseEstimator, X_val: Table, y_val: Table, n_outputs: int) -> TrainingData:
-    """Return checked validation rows; they must have the columns of the training rows."""
+def validate_held_out(
+    validate: Validate, estimator: BaseEstimator, X_val: Table, y_val: Table, n_outputs: int
+) -> TrainingData:
+    """Return validation rows, checked as the training rows were, whose columns they must have."""
     if X_val is None or y_val is None:
         missing = "y_val" if y_val is None else "X_val"
         raise ValueError(f"X_val and y_val go together, but {missing} is missing.")
     reject_bad_target(y_val, "y_val")
     try:
-        data = validate_training(estimator, X_val, y_val, None, min_rows=1, reset=False)
+        data = validate(estimator, X_val, y_val, None, min_rows=1, reset=False)
     except ValueError as error:
         raise ValueError(f"In X_val and y_val: {error}") from error
     if data.y.shape[1] != n_outputs:
@@ -163,9 +173,15 @@ def check_targets(y: Table, n_rows: int, n_outputs: int, suffix: str = "") -> Fl
     return targets.reshape(n_rows, n_outputs)
 
 
+def are_finite(values: FloatArray) -> bool:
+    """Return whether all numbers are finite; one look at their sum tells nearly always."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
+
+
 def reject_missing(values: FloatArray, what: str, names: Sequence[str] | None, estimator: str) -> None:
     """Raise an error that names the columns with NaN or infinity."""
-    if np.isfinite(values.sum()) or np.isfinite(values).all():
+    if are_finite(values):
         return
     bad = ~np.isfinite(values)
     column = int(bad.any(axis=0).argmax())
@@ -176,6 +192,18 @@ def reject_missing(values: FloatArray, what: str, names: Sequence[str] | None, e
         f"{what} contains {kind}{where} (first in row {int(bad[:, column].argmax())}; {int(bad.sum())} such values in "
         f"{int(bad.any(axis=0).sum())} column(s)). {estimator} takes finite numbers only (no NaN, no inf): drop these "
         "rows, fill them in, or put takagi.TableEncoder() before the model in a pipeline."
+    )
+
+
+def reject_huge(values: FloatArray, what: str, names: Sequence[str] | None) -> None:
+    """Raise an error that names the column of a number too large to train on: means and ranges would overflow."""
+    if not values.size or max(values.max(), -values.min()) <= LARGEST:
+        return
+    row, column = np.argwhere(np.abs(values) > LARGEST)[0]
+    where = f" in column {(names[column] if names is not None else int(column))!r}" if what == "X" else ""
+    raise ValueError(
+        f"{what} has numbers beyond {LARGEST:g}{where} (first in row {row}), which are too large to train on: divide "
+        "them by a power of ten, or drop these rows."
     )
 
 

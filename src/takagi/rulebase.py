@@ -217,7 +217,7 @@ class RuleBase:
             block = np.array(self.expand_rows(rows[here]) - origin, dtype=float, order="C")
             kernels.predict_rows(theta, shape, kernels.make_columns(shape), block, prediction[here], share[here])
             if link != "identity":
-                prediction[here] = expit(prediction[here]) if link == "logit" else softmax(prediction[here], axis=1)
+                prediction[here] = apply_link(prediction[here], link)
 
         kernels.run_blocks(fill, range(0, len(rows), n_rows), n_threads)
         return prediction, share
@@ -234,7 +234,9 @@ class RuleBase:
         rows = np.asarray(X, dtype=float)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(f"X must have shape (n_rows, {self.n_features}), got {rows.shape}.")
-        if not (np.isfinite(rows.sum()) or np.isfinite(rows).all()):
+        with np.errstate(over="ignore", invalid="ignore"):
+            is_finite = np.isfinite(rows.sum()) or np.isfinite(rows).all()
+        if not is_finite:
             raise ValueError("X must be finite numbers, got NaN or infinity.")
         return rows
 
@@ -339,6 +341,17 @@ class RuleBase:
 
     def __reduce__(self) -> tuple:
         return type(self), tuple(getattr(self, f.name) for f in fields(self))  # a copy is checked and frozen, too
+
+
+def apply_link(outputs: FloatArray, link: str) -> FloatArray:
+    """Return what outputs of shape (n_rows, n_outputs) predict: themselves, or the probabilities of classes.
+
+    >>> apply_link(np.array([[0.0], [2.0]]), "logit").round(2).tolist()
+    [[0.5], [0.88]]
+    """
+    if link == "identity":
+        return outputs
+    return expit(outputs) if link == "logit" else softmax(outputs, axis=1)
 
 
 def pack(rules: RuleBase) -> tuple[FloatArray, kernels.Shape]:

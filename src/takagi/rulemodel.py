@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
-from scipy.special import expit, softmax
 
 from takagi._text import shorten
 from takagi._typing import ArrayLike, FloatArray
@@ -13,7 +12,7 @@ from takagi._wording import describe_model
 from takagi.bend import Bend
 from takagi.calibration import Calibration, check_coverage, make_intervals, split_scales
 from takagi.profile import Profile
-from takagi.rulebase import RuleBase
+from takagi.rulebase import RuleBase, apply_link
 
 _MOST_COMBINATIONS = 1024
 
@@ -127,10 +126,8 @@ class RuleModel:
         """Return predictions, of shape (n_rows,) for one output and (n_rows, n_outputs) for several."""
         if len(self.parts) == 1:
             return self.first.predict(X, n_threads)
-        raw = self.predict_raw(X, n_threads)
-        if self.link != "identity":
-            raw = expit(raw) if self.link == "logit" else softmax(raw, axis=1)
-        return raw[:, 0] if self.n_outputs == 1 else raw
+        prediction = apply_link(self.predict_raw(X, n_threads), self.link)
+        return prediction[:, 0] if self.n_outputs == 1 else prediction
 
     def predict_raw(self, X: ArrayLike, n_threads: int = 1) -> FloatArray:
         """Return the outputs before the link, of shape (n_rows, n_outputs)."""

@@ -1,10 +1,13 @@
 import io
+import json
+import os
 
+import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from takagi._text import quote
-from takagi.cli._console import cell, make_table, print_json, print_note, print_text, remove_controls, set_output
+from takagi._text import quote, remove_controls
+from takagi.cli._console import cell, make_table, print_json, print_note, print_text, set_output
 
 NAMES = [
     "plain",
@@ -46,6 +49,24 @@ def test_no_name_can_steer_the_terminal(capsys):
     assert out == "\ufffd[2Jcleared\nnext\n"
     assert err == "Note: \ufffd]0;title\ufffd\n"
     assert remove_controls("👩‍🚗\n") == "👩‍🚗\n"
+    assert remove_controls("a\u202eb\u2066c\x9bd\x7f") == "a\ufffdb\ufffdc\ufffdd\ufffd"
+    assert cell("a\u202eb").plain == "a\ufffdb"
+
+
+def test_json_escapes_what_could_steer_the_terminal(capsys):
+    names = {"\x1b\x7f\x9b": "\u202e\u2028é"}
+    print_json(names)
+    out = capsys.readouterr().out
+    assert out == '{\n  "\\u001b\\u007f\\u009b": "\\u202e\\u2028é"\n}\n'
+    assert json.loads(out) == names
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="has no such device")
+def test_remarks_that_cannot_be_written_are_lost_without_an_error(monkeypatch):
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr("sys.stderr", full)
+        print_note("no room")
+        print_note("still none")
 
 
 def test_right_to_left_names_are_kept_apart_from_their_neighbors():

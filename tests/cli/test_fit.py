@@ -52,6 +52,24 @@ def test_the_written_model_is_trained_on_all_rows_that_have_a_target(scratch):
     np.testing.assert_array_equal(again.predict(cars), model.predict(cars))
 
 
+def test_findings_are_printed_with_an_option_that_helps(call, scratch):
+    cars = make_cars().dropna(subset="price").assign(tax=lambda table: 0.1 * table["price"], number=range(198))
+    cars.to_csv("odd.csv", index=False)
+    code, out, _ = call("fit", "odd.csv", *TARGET, "-o", "new.takagi", *FIT)
+    start = out.index("Look at this first; nothing was changed:")
+    assert (code, out[start:].splitlines()[1:5]) == (
+        0,
+        [
+            "- leak tax: it alone explains 99.99 % of the target's variance. To leave it out:",
+            "  --drop tax",
+            "- row number number: 0 to 197 in the order of the rows. To leave it out: --drop",
+            "  number",
+        ],
+    )
+    _, out, _ = call("fit", "odd.csv", *TARGET, "-o", "new.takagi", "--force", *FIT, "--json", "--drop", "tax")
+    assert [finding["kind"] for finding in json.loads(out)["findings"]] == ["row number"]
+
+
 def test_json_is_all_of_the_output(call, scratch):
     code, out, _ = call("fit", "cars.csv", *TARGET, "-o", "new.takagi", *FIT, "--json")
     summary = json.loads(out)

@@ -71,6 +71,17 @@ def test_kept_columns_are_copied_as_they_are(call, scratch):
     assert out.splitlines()[0] == 'sold,weight,"the, id",power,fuel,predicted_price'
 
 
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_names_and_cells_cannot_steer_a_terminal_and_are_data_elsewhere(call, scratch, monkeypatch, is_terminal):
+    evil = "\x1b[2Jx\x07\u202e"
+    make_cars().assign(**{evil: evil}).to_csv("evil.csv", index=False)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: is_terminal)
+    code, out, _ = call("predict", "cars.takagi", "evil.csv", "--keep", evil)
+    assert code == 0
+    shown = "\ufffd[2Jx\ufffd\ufffd" if is_terminal else evil
+    assert out.startswith(f"{shown},predicted_price\n{shown},")
+
+
 def test_a_kept_column_of_the_predictions_name_is_not_lost(call, scratch):
     make_cars(10).rename(columns={"plate": "predicted_price"}).to_csv("new.csv", index=False)
     code, out, _ = call("predict", "cars.takagi", "new.csv", "--keep", "predicted_price")

@@ -3,6 +3,7 @@ import io
 import pytest
 from rich.console import Console
 
+from takagi._text import remove_controls
 from takagi.cli import _progress
 from takagi.workflow import Event
 
@@ -35,6 +36,16 @@ def test_a_bar_on_a_terminal_is_gone_when_the_work_is_done(screen):
     assert not watches[0].bar.live.is_started
     screen.print("after")
     assert screen.file.getvalue()[len(shown) :] == "after\n"  # nothing is drawn around it
+
+
+@pytest.mark.parametrize("name", ["[/red].csv", "[red]x.csv", "a\x1b]0;title\x07\u202eb.csv"])
+def test_names_of_files_are_shown_as_they_are_but_for_controls(screen, name):
+    def watch(tell):
+        tell(Event(f"Predicting {name}", 5, None, "rows"))
+
+    _progress.run_watched(watch)
+    assert f"Predicting {remove_controls(name)}" in screen.file.getvalue()
+    assert "\x1b]0" not in screen.file.getvalue()
 
 
 def test_a_bar_is_gone_after_an_error(screen):

@@ -32,6 +32,9 @@ class Archive(ThreadingHTTPServer):
         self.answers = {}
         self.asked = []
 
+    def handle_error(self, *_):
+        """Say nothing when a client has gone."""
+
     @property
     def address(self):
         return f"http://127.0.0.1:{self.server_port}"

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import zipfile
 from dataclasses import replace
 from urllib.parse import urlsplit
@@ -14,6 +15,7 @@ import pytest
 from takagi.datasets import DownloadError
 from takagi.datasets._fetch import Patience, download_file
 from takagi.datasets._folders import find_file
+from takagi.datasets._parse import MOST_BYTES
 from takagi.datasets._registry import DATASETS
 
 CONTENT = b"1 2\n3 4\n" * 20_000
@@ -24,7 +26,7 @@ SOURCE = replace(
     urls=(f"https://archive.invalid{PLAIN}", f"https://archive.invalid{ZIPPED}"),
     sha256=hashlib.sha256(CONTENT).hexdigest(),
 )
-IMPATIENCE = Patience(attempts=3, backoff=0.001, timeout=5)
+IMPATIENCE = Patience(attempts=3, backoff=0.001, timeout=5, longest=60)
 FETCH = [sys.executable, "-c", "from takagi.datasets import fetch_dataset; print(fetch_dataset('NO2', quiet=True))"]
 
 
@@ -36,9 +38,46 @@ def cut_half_way(answer):
     answer.send_bytes(CONTENT[: len(CONTENT) // 2], len(CONTENT))
 
 
+def send_letters(answer):
+    """Send one letter after the other and never end."""
+    while True:
+        answer.wfile.write(b"H")
+        time.sleep(0.01)
+
+
+def send_slowly(answer):
+    answer.send_response(200)
+    answer.end_headers()
+    send_letters(answer)
+
+
+def send_endlessly(answer):
+    answer.send_response(200)
+    answer.end_headers()
+    while True:
+        answer.wfile.write(b"1 " * (1 << 19))
+
+
+def redirect_to(address):
+    def answer(answer):
+        answer.send_response(302)
+        answer.send_header("Location", address)
+        answer.end_headers()
+
+    return answer
+
+
+def change_member(place, value):
+    """Return an archive with another byte in both headers of its last member, which has this place in the first."""
+    content = bytearray(zipped("toy.data"))
+    content[content.rfind(b"PK\x03\x04") + place] = value
+    content[content.rfind(b"PK\x01\x02") + place + 2] = value
+    return bytes(content)
+
+
 def zipped(name, content=CONTENT):
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("Readme.txt", "read me")
         archive.writestr(name, content)
     return stream.getvalue()
@@ -94,6 +133,55 @@ def test_archive_that_is_none_is_refused(archive, tmp_path):
     archive.answers[ZIPPED] = [CONTENT]
     with pytest.raises(DownloadError, match="not a sound zip archive"):
         download(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (zipped("toy.data", bytes(MOST_BYTES + 1)), "it unpacks to 32,000,001 bytes"),
+        (change_member(6, 1), "encrypted"),
+        (change_member(8, 99), "compression method"),
+        (zipped("toy.data")[:-30], "not a zip file"),
+    ],
+    ids=["bomb", "encrypted", "unknown method", "cut"],
+)
+def test_hostile_archive_is_a_reason_to_try_the_next_address(archive, tmp_path, content, reason):
+    archive.answers[ZIPPED] = [content]
+    with pytest.raises(DownloadError, match=reason):
+        download(tmp_path)
+    archive.answers[PLAIN] = [CONTENT]
+    other_way_round = replace(SOURCE, urls=SOURCE.urls[::-1])
+    assert download(tmp_path, other_way_round).read_bytes() == CONTENT
+
+
+def test_endless_answer_ends_at_the_most_bytes_of_a_file(archive, tmp_path):
+    archive.answers[PLAIN] = [send_endlessly]
+    with pytest.raises(DownloadError, match="it has more than 32,000,000 bytes"):
+        download(tmp_path)
+    assert archive.asked == [PLAIN, ZIPPED]
+
+
+@pytest.mark.parametrize("answer", [send_letters, send_slowly], ids=["head", "body"])
+def test_server_that_sends_a_letter_now_and_then_is_left(archive, tmp_path, answer):
+    archive.answers[PLAIN] = [answer]
+    start = time.monotonic()
+    with pytest.raises(DownloadError, match="the server is too slow"):
+        download_file(SOURCE, tmp_path, quiet=True, patience=Patience(backoff=0.001, timeout=5, longest=0.3))
+    assert time.monotonic() - start < 4
+    assert archive.asked == [PLAIN, ZIPPED]
+
+
+@pytest.mark.parametrize("address", ["file:///etc/passwd", "ftp://127.0.0.1:1/toy.data", "data:text/plain,1"])
+def test_redirection_to_another_scheme_is_refused(archive, tmp_path, address):
+    archive.answers[PLAIN] = [redirect_to(address)]
+    with pytest.raises(DownloadError, match=r"redirects from http to|not allowed"):
+        download(tmp_path)
+
+
+def test_redirection_within_the_scheme_is_followed(archive, tmp_path):
+    archive.answers[PLAIN] = [redirect_to(f"{archive.address}/new")]
+    archive.answers["/new"] = [CONTENT]
+    assert download(tmp_path).read_bytes() == CONTENT
 
 
 def test_without_a_network_the_error_names_file_address_and_folder(monkeypatch, tmp_path):

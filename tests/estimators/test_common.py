@@ -1,15 +1,18 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from takagi import FuzzyCMeans, TSKCommittee, TSKRegressor
-from takagi.experiments import SampleScaler
+from takagi import FuzzyCMeans, TSKClassifier, TSKCommittee, TSKRegressor
+from takagi.experiments import MBGDClassifier, SampleScaler
 
 ESTIMATORS = [
     TSKRegressor(),
     TSKRegressor(n_rules=3, max_iter=50, projection="separate", init="kmeans", standardize=False),
+    TSKClassifier(),
+    TSKClassifier(n_rules=3, max_iter=50, recipe="droprule", projection="shared", init="kmeans"),
     TSKCommittee(3, TSKRegressor(max_iter=50)),
     FuzzyCMeans(),
     SampleScaler(),
+    MBGDClassifier(5, uniformities=(1.0,), max_epochs=40, n_trials=1),
 ]
 
 

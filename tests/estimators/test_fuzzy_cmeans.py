@@ -86,3 +86,8 @@ def test_feature_names_out_are_the_clusters(blobs):
 def test_bad_settings_are_named(blobs, settings, message):
     with pytest.raises(ValueError, match=message):
         FuzzyCMeans(**settings).fit(blobs[0])
+
+
+def test_numbers_too_large_to_cluster_are_named():
+    with pytest.raises(ValueError, match=r"X has numbers beyond 1e\+300 in column 1"):
+        FuzzyCMeans(2).fit([[0.0, 1.0], [1.0, -1.7e308], [2.0, 3.0]])

@@ -1,4 +1,5 @@
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -223,3 +224,25 @@ def is_within(rules, X):
     """Whether no center is outside the range of its column, and no width larger than the range."""
     is_inside = (rules.centers >= X.min(axis=0)) & (rules.centers <= X.max(axis=0))
     return (is_inside & (rules.widths <= np.ptp(X, axis=0) * (1 + 1e-9))).all()
+
+
+def test_sorted_rows_are_warned_of_and_rows_in_random_order_are_not():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(400, 3)), columns=["a", "b", "c"])
+    X["c"] = 1.0
+    for frame, is_sorted in ((X, False), (X.sort_values("b"), True), (X.sort_values("b", ascending=False), True)):
+        model = small()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for start in range(0, 400, 100):
+                block = frame.iloc[start : start + 100]
+                model.partial_fit(block, block["a"])
+        told = [str(one.message) for one in caught]
+        assert len(told) == (3 if is_sorted else 0)
+        assert all(one.startswith("All values of 'b' in this block lie beyond those") for one in told)
+
+
+def test_few_rows_tell_nothing_of_their_order():
+    model = small()
+    for k in range(40):
+        model.partial_fit([[float(k)]], [1.0])

@@ -432,13 +432,37 @@ def test_constant_target_is_predicted(friedman):
     np.testing.assert_allclose(model.predict(friedman[0] * 100), -3.5)
 
 
-@pytest.mark.parametrize("factor", [1e300, 1e-300])
+@pytest.mark.parametrize("factor", [1e298, 1e-300])
 def test_very_large_and_very_small_numbers(friedman, factor):
     X, y = friedman
     plain = quick().fit(X, y).score(X, y)
     model = quick().fit(X * factor, y * factor)
     error = (model.predict(X * factor) - y * factor) / factor
     assert 1 - error.var() / y.var() > plain - 0.1
+
+
+def test_numbers_too_large_to_train_on_are_named(friedman):
+    X, y = friedman
+    names, huge = list("abcdef"), X.copy()
+    huge[7:, 2] = 1.7e308
+    with pytest.raises(ValueError, match=r"X has numbers beyond 1e\+300 in column 'c' \(first in row 7\)"):
+        quick().fit(pd.DataFrame(huge, columns=names), y)
+    with pytest.raises(ValueError, match=r"X has numbers beyond 1e\+300 in column 2 \(first in row 7\)"):
+        quick().partial_fit(-huge, y)
+    with pytest.raises(ValueError, match=r"y has numbers beyond 1e\+300 \(first in row 3\)"):
+        quick().fit(X, np.where(y == y[3], 1e305, y))
+
+
+@pytest.mark.parametrize("name", ["n_rules", "max_iter", "batch_size", "l2", "learning_rate"])
+def test_true_is_no_number(friedman, name):
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of TSKRegressor must be .*Got True instead"):
+        TSKRegressor(**{name: True}).fit(*friedman)
+
+
+def test_rules_for_a_target_of_the_smallest_numbers_can_be_printed(friedman):
+    X, y = friedman
+    for scale in (1e-322, 1e-310, 1e298):
+        assert "THEN" in str(quick().fit(X, y * scale).model_)
 
 
 def test_rows_far_from_all_rules_get_finite_predictions(friedman):

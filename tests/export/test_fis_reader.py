@@ -1,3 +1,6 @@
+import contextlib
+import time
+
 import numpy as np
 import pytest
 
@@ -134,10 +137,12 @@ def test_equal_weights_cancel_and_rules_of_weight_zero_do_not_count(tmp_path):
         ("2 1, 1 (1) : 1", "2 1, 1 (0.3) : 1", "line 39: the rule has the weight 0.3"),
         ("2 1, 1 (1) : 1", "2 1, 0 (1) : 1", "line 39: the rule leaves an output open"),
         ("2 1, 1 (1) : 1", "2 4, 1 (1) : 1", "line 39: the rule names membership function 4, and there are 1"),
+        ("2 1, 1 (1) : 1", "2 1e300, 1 (1) : 1", r"line 39: there is no membership function 1e\+300"),
         ("2 1, 1 (1) : 1", "2 1 1, 1 (1) : 1", "line 39: expected 2 inputs, got 3"),
         ("2 1, 1 (1) : 1", "IF a THEN b", "line 39: expected a rule such as"),
         ("NumRules=3", "NumRules=4", "line 8: NumRules is 4 and there are 3 rules"),
         ("NumRules=3", "NumRules=three", "line 8: NumRules must be a whole number, got 'three'"),
+        ("NumRules=3", f"NumRules={'3' * 10_000}", "line 8: NumRules must be a whole number, got '3333.{200,400}$"),
         ("NumInputs=2", "NumInputs=3", r"has no section \[Input3\]"),
         ("NumInputs=2", "NumInputs=0", "line 6: the system has no inputs"),
         ("NumOutputs=1", "", r"line 2: \[System\] lacks NumOutputs"),
@@ -153,6 +158,22 @@ def test_what_cannot_be_read_is_named_with_its_line(tmp_path, old, new, message)
     assert old in MATLAB
     with pytest.raises(ValueError, match=message):
         read(tmp_path, MATLAB.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Version=2.0", f"Version=2.0 {'%' * 300_000}'"),
+        ("MF1='low'", f"MF1='{chr(39) + ':' + chr(39) * 100_000}'"),
+        ("2 1, 1 (1) : 1", f"2 1, 1 {'(1)' * 100_000}"),
+    ],
+    ids=["comments", "quotes", "brackets"],
+)
+def test_time_grows_with_the_length_of_a_line_and_not_with_its_square(tmp_path, old, new):
+    start = time.process_time()
+    with contextlib.suppress(ValueError):
+        read(tmp_path, MATLAB.replace(old, new))
+    assert time.process_time() - start < 2
 
 
 def test_a_missing_file_is_an_error(tmp_path):

@@ -21,7 +21,7 @@ def fit(X, y, loss="squared", held_out=None, **params):
 def test_probabilities_of_two_classes_are_fitted_by_the_same_stages():
     X, y = load_breast_cancer(return_X_y=True)
     X, y = X[:, :6], y.astype(float)
-    fitted = fit(X[:400], y[:400], loss="log", max_iter=1000)
+    fitted = fit(X[:400], y[:400], loss="log", n_rules=64, max_iter=1000)
     assert [stage.name for stage in fitted.stages] == ["pilots", "training", "teachers", "student"]
     assert fitted.model.link == "logit"
     scaler = StandardScaler().fit(X[:400])

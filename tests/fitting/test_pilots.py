@@ -218,7 +218,7 @@ def test_ridge_regression_is_one_rule_where_it_does_better():
     model = TSKRegressor(max_iter=300, random_state=0).fit(X, y)
     assert (model.n_rules_, model.n_iter_, model.best_iter_, model.stopped_) == (1, 0, 0, "ridge")
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
-    ridge = RidgeCV(np.logspace(-2, 5, 22)).fit(scaled, y)
+    ridge = RidgeCV(np.logspace(-6, 5, 23)).fit(scaled, y)
     np.testing.assert_allclose(model.predict(X), ridge.predict(scaled), rtol=1e-9)
     assert "IF anything" in str(model.rule_base_)
 

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics import root_mean_squared_error
 
-from takagi import RuleBase, TSKCommittee, TSKRegressor
+from takagi import ExtrapolationWarning, RuleBase, TSKCommittee, TSKRegressor
 from takagi.fitting import Mix, Rows
-from takagi.fitting._ridge import choose_mix, fit_ridge, measure_step
+from takagi.fitting._logistic import fit_logistic
+from takagi.fitting._ridge import choose_mix, fit_ridge, measure_log_step, measure_sharpness, measure_step
+from takagi.training import LogLoss
 
 
 def draw(n_rows=80, n_features=4, seed=0):
@@ -44,7 +47,7 @@ def test_step_to_nowhere_or_beyond_all_bounds_is_not_taken():
     left = np.ones((5, 1))
     for step in (np.zeros((5, 1)), np.full((5, 1), 1e200), np.full((5, 1), np.nan)):
         assert measure_step(left, step, np.ones(5)) == (0.0, 0.0)
-    assert choose_mix(left, left, -left, np.ones(5)) == Mix(1.0, 0.0)
+    assert choose_mix(left, left, -left, np.ones(5)) == Mix(1.0, 0.0, is_exact=True)
 
 
 def test_step_does_not_depend_on_units_and_heeds_weights():
@@ -93,16 +96,17 @@ def test_line_is_answered_with_ridge_regression():
     X, noise = draw()
     y = X @ [1.0, -2.0, 0.5, 0.0] + 0.5 * noise
     model = TSKRegressor(max_iter=400, random_state=0).fit(X, y)
-    ridge = RidgeCV(np.logspace(-2, 5, 22)).fit((X - X.mean(axis=0)) / X.std(axis=0), y)
+    ridge = RidgeCV(np.logspace(-6, 5, 23)).fit((X - X.mean(axis=0)) / X.std(axis=0), y)
     fresh = draw(seed=9)[0]
     expected = ridge.predict((fresh - X.mean(axis=0)) / X.std(axis=0))
     assert root_mean_squared_error(expected, model.predict(fresh)) < 0.25  # half of the noise
 
 
 QUICK = TSKRegressor(max_iter=400, random_state=0)
+COMMON = [QUICK, TSKCommittee(4, QUICK, random_state=0)]
 
 
-@pytest.mark.parametrize("model", [QUICK, TSKCommittee(4, QUICK, random_state=0)], ids=["regressor", "committee"])
+@pytest.mark.parametrize("model", COMMON, ids=["regressor", "committee"])
 def test_small_noisy_wide_table_is_not_clearly_worse_than_ridge_regression(model):
     ratios = []
     for seed in range(3):
@@ -126,3 +130,84 @@ def test_clear_detail_is_all_rules():
     model = TSKRegressor(max_iter=600, random_state=0).fit(X, y)
     assert model.n_rules_ > 1
     assert root_mean_squared_error(y, model.predict(X)) < 0.3 * y.std()
+
+
+LINEAR = [*COMMON, TSKRegressor(recipe="short", random_state=0)]
+
+
+@pytest.mark.parametrize("model", LINEAR, ids=["regressor", "committee", "short"])
+def test_difference_of_nearly_equal_columns_is_found(model):
+    rng = np.random.default_rng(0)
+    price = 100 + np.cumsum(rng.normal(size=203))
+    X = np.column_stack([price[2:], price[1:-1], price[:-2]])
+    y = price[1:-1] - price[:-2]
+    said = model.fit(X[::2], y[::2]).predict(X[1::2])
+    assert root_mean_squared_error(y[1::2], said) < 0.005 * y.std()
+
+
+@pytest.mark.parametrize("model", LINEAR, ids=["regressor", "committee", "short"])
+def test_line_without_noise_goes_on_beyond_the_data_and_one_with_noise_is_held(model):
+    X, noise = draw()
+    line = X @ [1.0, -2.0, 0.5, 0.0]
+    assert model.fit(X, line).predict(100 * X[:1]) == pytest.approx(100 * line[:1], rel=1e-3)
+    with pytest.warns(ExtrapolationWarning):
+        held = model.fit(X, line + 0.5 * noise).predict(100 * X[:1])
+    assert abs(held[0]) < 0.5 * abs(100 * line[0])
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Classes
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def draw_classes(log_odds, seed=0):
+    return (np.random.default_rng(seed).random(log_odds.shape) < expit(log_odds)).astype(float)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_log_step_has_the_least_log_loss(n_outputs):
+    rng = np.random.default_rng(0)
+    start, step, weight = rng.normal(size=(200, n_outputs)), rng.normal(size=(200, n_outputs)), rng.random(200)
+    target = draw_classes(start + 0.7 * step) if n_outputs == 1 else np.eye(3)[(start + 0.7 * step).argmax(axis=1)]
+    part, doubt = measure_log_step(target, start, step, weight)
+    loss = [weight @ LogLoss().measure_rows(start + (part + h) * step, target) for h in (-0.01, 0.0, 0.01)]
+    assert loss[1] == min(loss)
+    assert 0 < doubt < 1
+
+
+def test_log_step_is_measured_with_its_standard_error():
+    rng = np.random.default_rng(0)
+    found = []
+    for seed in range(200):
+        step = 2 * rng.normal(size=(80, 1))
+        found.append(measure_log_step(draw_classes(0.5 * step, seed), np.zeros((80, 1)), step, np.ones(80)))
+    parts, errors = np.array(found).T
+    assert np.median(parts) == pytest.approx(0.5, abs=0.05)
+    assert np.median(errors) == pytest.approx(parts.std(), rel=0.3)
+
+
+def test_mix_of_classes_is_frequencies_for_noise_logistic_regression_for_a_line_and_rules_for_detail():
+    line, detail = np.random.default_rng(1).normal(size=(2, 600, 1)) * 2
+    prior, weight = np.zeros((600, 1)), np.ones(600)
+    assert choose_mix(draw_classes(prior), line, detail, weight, prior)[:2] == (0.0, 0.0)
+    assert choose_mix(draw_classes(line), line, line + 0.5 * detail, weight, prior)[:2] == (1.0, 0.0)
+    assert choose_mix(draw_classes(line + detail), line, line + detail, weight, prior).rules == 1.0
+
+
+def test_sharpness_undoes_log_odds_that_are_too_large_and_is_finite_for_separable_rows():
+    log_odds = 2 * np.random.default_rng(2).normal(size=(2000, 1))
+    target, weight = draw_classes(log_odds), np.ones(2000)
+    assert measure_sharpness(target, 2 * log_odds, weight) == pytest.approx(0.5, abs=0.06)
+    assert measure_sharpness(target, log_odds, weight) == pytest.approx(1.0, abs=0.06)
+    assert 1 <= measure_sharpness((log_odds > 0).astype(float), log_odds, weight) <= 3
+    assert measure_sharpness(target[:5], 1.1 * log_odds[:5], weight[:5]) == pytest.approx(1.0, abs=0.4)
+
+
+def test_mixed_and_sharpened_rules_say_so_in_log_odds():
+    X, _ = draw()
+    rows = make_rows(X, draw_classes(X[:, 0] - 5))
+    rules = RuleBase(X[:3], np.full((3, 4), 2.0), np.random.default_rng(0).normal(size=(3, 1, 5)), link="logit")
+    mix = Mix(0.9, 0.3, penalty=3.0, sharpness=0.5)
+    line = fit_logistic(rows, 0.9, 3.0)
+    expected = 0.5 * (0.3 * rules.predict_raw(X) + 0.7 * line.predict_raw(X))
+    np.testing.assert_allclose(mix.apply(rules, rows).predict_raw(X), expected, rtol=1e-9)

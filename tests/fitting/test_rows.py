@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from takagi.fitting._rows import (
     MAX_VALIDATION_ROWS,
     Rows,
+    draw_order,
     measure_columns,
     measure_units,
     merge_equal_rows,
@@ -106,3 +107,25 @@ def test_heavy_rows_train_and_validate():
         assert 100.0 in training.X
         assert 100.0 in validation.X
         assert len(training.X) + len(validation.X) == 102
+
+
+def test_every_stretch_of_an_order_by_class_has_its_part_of_each_class():
+    code = np.repeat([0, 1, 2], [120, 60, 20])
+    rows = Rows(np.arange(200.0)[:, None], np.eye(3)[code], np.ones(200))
+    order, heavy = draw_order(rows, np.random.default_rng(0), by_class=True)
+    assert not len(heavy)
+    assert sorted(order) == list(range(200))
+    for start in range(0, 200, 20):
+        counts = np.bincount(code[order[start : start + 20]], minlength=3)
+        assert np.abs(counts - [12, 6, 2]).max() <= 1
+    assert not np.array_equal(order, draw_order(rows, np.random.default_rng(1), by_class=True)[0])
+    training, held_out = split_rows(rows, 0.15, np.random.default_rng(0), by_class=True)
+    np.testing.assert_array_equal(held_out.y.sum(axis=0), [18, 9, 3])
+    assert len(training.X) == 170
+
+
+def test_rows_of_a_rare_class_of_great_weight_are_held_out_as_others_are():
+    rare = np.arange(200)[:, None] < 10
+    rows = Rows(np.arange(200.0)[:, None], rare.astype(float), np.where(rare[:, 0], 19.0, 1.0))
+    assert len(draw_order(rows, np.random.default_rng(0))[1]) == 10
+    assert not len(draw_order(rows, np.random.default_rng(0), by_class=True)[1])

@@ -1,3 +1,6 @@
+import contextlib
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -85,3 +88,25 @@ def test_far_rows_add_up_too(distance):
     parts = attribute(rules, X, np.zeros(3))
     change = rules.predict(X) - rules.predict(np.zeros((1, 3)))
     np.testing.assert_allclose((parts.by_condition + parts.by_consequent).sum(axis=2)[:, 0], change, rtol=1e-9)
+
+
+def explain_briefly(rules):
+    """Explain 100 rows; return the time that it took, whether or not they can be explained."""
+    rng, start = np.random.default_rng(0), time.process_time()
+    with contextlib.suppress(ValueError), np.errstate(all="ignore"):
+        attribute(rules, rng.normal(size=(100, 2)), np.array([0.3, 0.1]))
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("width", [1e-308, 1e-154, 1e-120, 1e-80, 1e-30])
+def test_sharp_sets_cost_bounded_time(width):
+    consequents = np.random.default_rng(0).normal(size=(3, 1, 3))
+    rules = RuleBase([[0, 0], [1, 1], [-1, 0.5]], [[1, 1], [1, width], [1, 1]], consequents)
+    assert explain_briefly(rules) < 4
+
+
+def test_a_projection_beyond_the_range_of_numbers_costs_bounded_time():
+    consequents = np.random.default_rng(0).normal(size=(2, 1, 3))
+    projection = [[1e298], [1.0], [1.0]]
+    rules = RuleBase(np.zeros((2, 3)), [[1.0] * 3, [2.0] * 3], consequents, antecedent_projection=projection)
+    assert explain_briefly(rules) < 4

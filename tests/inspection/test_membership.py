@@ -1,4 +1,3 @@
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,12 +9,6 @@ from takagi._model import open_model
 from takagi.inspection import MembershipDisplay
 from takagi.inspection._plot._style import OTHER, RULE_COLORS
 from takagi.tables import TableEncoder
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def draw_curves(ax):

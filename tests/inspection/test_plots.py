@@ -52,12 +52,6 @@ ODD_NAMES = [
 every_display = pytest.mark.parametrize("draw", DRAW.values(), ids=DRAW)
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def odd():
     rng = np.random.default_rng(0)

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.metrics import root_mean_squared_error
@@ -38,12 +37,6 @@ def make_random(rng, asked, bends, n_features=4, n_outputs=2):
     rules = [{m: (rng.normal(), rng.uniform(0.5, 2)) for m in asked} for _ in range(3)]
     part = make_part(n_features, rules, bends, n_outputs=n_outputs)
     return replace(part, consequents=rng.normal(size=part.consequents.shape))
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,9 @@ def measure_loss(problem: Problem, rules: ref.Rules) -> float:
     """takagi's loss of the batch, from the error that it reports."""
     rmse = descend(problem, rules, 0.0).history["train_loss"][0]
     penalty = problem.l2 / 2 * (rules.W[:, :, 1:] ** 2).sum() + problem.smoothness / 2 * (rules.S**-2.0).sum()
+    share = ref.fire(rules, problem.X, problem.keep).share
     apart = problem.agreement / 2 * problem.weight @ ref.disagreement(rules, problem.X, problem.keep)
+    apart += problem.uniformity * problem.weight.sum() * ref.unevenness(share, problem.weight)
     return rmse**2 * problem.weight.sum() * problem.y.shape[1] / 2 + apart + penalty
 
 
@@ -51,7 +53,7 @@ def rounding(problem: Problem) -> float:
     fired = ref.fire(problem.rules, problem.X, problem.keep)
     output = np.abs(ref.rule_outputs(problem.rules, problem.X)).max()
     error = np.abs(problem.weight[:, None] * (fired.output - problem.y)).sum()
-    error += problem.agreement * problem.weight.sum() * output
+    error += problem.agreement * problem.weight.sum() * output + problem.uniformity * problem.weight.sum()
     departure = 1 + np.abs(ref.departures(problem.rules, problem.X)).max() ** 2
     return (1 + error) * (1 + output) * departure * (1 + 1 / problem.rules.S.min()) * (1 + np.abs(problem.X).max())
 

@@ -47,7 +47,11 @@ def test_hostile_json_is_refused_quickly_and_in_little_memory(model, message, tm
 
 
 EDITS = [
-    ("class", "os.system", "model.class must be one of 'RuleBase', 'RuleModel', 'TSKRegressor', 'TSKCommittee',"),
+    (
+        "class",
+        "os.system",
+        "model.class must be one of 'RuleBase', 'RuleModel', 'TSKRegressor', 'TSKClassifier',",
+    ),
     ("steps", [], "model.steps must be a list of steps"),
     ("steps", "x", "model.steps must be a list"),
     ("steps.1.name", "tableencoder", "steps with different names"),

@@ -19,7 +19,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from takagi import TSKRegressor
-from takagi.tables import Column, TableEncoder
+from takagi.tables import Column, ColumnWarning, TableEncoder
 
 CARS = {
     "weight": [1.5, None, 2.5, 1.0, 3.0],
@@ -242,9 +242,12 @@ def test_rare_levels_are_none_of_the_levels_and_not_told_of():
     np.testing.assert_array_equal(encoder.transform(pd.DataFrame({"a": ["c", "new", "a"]})), [[0, 0], [0, 0], [1, 0]])
 
 
-def test_a_column_of_names_makes_no_inputs():
-    frame = pd.DataFrame({"name": [f"n{k}" for k in range(30)], "a": range(30)})
-    assert TableEncoder().fit(frame).get_feature_names_out().tolist() == ["a"]
+def test_columns_of_names_make_no_inputs_and_are_warned_of():
+    frame = pd.DataFrame({"name": [f"n{k}" for k in range(30)], "a": range(30), "kind": ["b", "c"] * 15})
+    frame["note"] = [None, *(f"text {k}" for k in range(29))]
+    with pytest.warns(ColumnWarning, match="make no inputs: 'name', 'note'. If they are names or numbers"):
+        encoder = TableEncoder().fit(frame)
+    assert encoder.get_feature_names_out().tolist() == ["a", "kind=b", "kind=c", "note=missing"]
     assert len(TableEncoder(max_levels=30).fit(frame).columns_[0].levels) == 30
 
 

@@ -76,7 +76,14 @@ def assert_follows_the_oracle(seed, config, settings, rtol=1e-8, **sizes):
 @pytest.mark.parametrize("powerball", [0.5, 0.7, 1.0])
 @pytest.mark.parametrize("rule", OPTIMIZERS)
 def test_every_optimizer_follows_the_oracle(rule, powerball, n_sets, projection):
-    options = {"learning_rate": 0.003, "powerball": powerball, "l2": 0.1, "smoothness": 0.2, "agreement": 0.3}
+    options = {
+        "learning_rate": 0.003,
+        "powerball": powerball,
+        "l2": 0.1,
+        "smoothness": 0.2,
+        "agreement": 0.3,
+        "uniformity": 0.4,
+    }
     sizes = {"n_rules": 10, "n_features": 3, "n_outputs": 2, "projection": projection, "n_sets": n_sets}
     config = TrainConfig(OPTIMIZERS[rule], **options)
     assert_follows_the_oracle(1, config, ref.Settings(rule, **options), **sizes)

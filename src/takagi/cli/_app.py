@@ -14,7 +14,8 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 import typer
 
 from takagi import __version__
-from takagi.cli._console import Misuse, notes, print_error, print_note, set_output
+from takagi._text import remove_controls
+from takagi.cli._console import Misuse, forget, notes, print_error, print_note, set_output
 
 _INTERRUPTED = 130  # what a shell makes of Ctrl-C
 
@@ -200,13 +201,15 @@ def _forget_output() -> None:
     try:
         sys.stdout.flush()
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        forget(sys.stdout)
 
 
 def word_error(error: Exception) -> str:
     """Say in a line what went wrong."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return "there is no room for the output on the disk; nothing is left of it. Make room, or write elsewhere."
+    if isinstance(error, OSError) and error.errno == errno.EBADF:
+        return "the standard output is closed."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}{f': {os.fspath(error.filename)}' if error.filename else ''}"
     from takagi.tables import DatasetError
@@ -229,7 +232,7 @@ def _show_remarks(debug: bool) -> Iterator[None]:
 
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            notes.print(record.getMessage(), markup=False, highlight=False)
+            notes.print(remove_controls(record.getMessage()), markup=False, highlight=False)
 
     logger, handler = logging.getLogger("takagi"), Handler()
     logger.addHandler(handler)

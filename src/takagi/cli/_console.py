@@ -3,20 +3,29 @@
 Results go to the standard output; remarks, progress and errors go to the standard error stream.
 """
 
+import io
 import json
 import math
 import os
+import re
 import sys
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TextIO
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from takagi._text import shorten
+from takagi._text import remove_controls, shorten
+
+_CONTROLS = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")  # that JSON may hold as they are
+
+
+def forget(stream: TextIO) -> None:
+    """Let go of what a stream cannot take any more, so that Python does not try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 class _PatientConsole(Console):
@@ -24,12 +33,37 @@ class _PatientConsole(Console):
 
     def on_broken_pipe(self) -> None:
         self.quiet = True
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        forget(sys.stdout)
+
+
+class _Remarks(io.TextIOBase):
+    """The standard error stream; remarks that it cannot take are lost, and the command still does its work."""
+
+    encoding = property(lambda self: sys.stderr.encoding)
+
+    def write(self, text: str) -> int:
+        try:
+            return sys.stderr.write(text)
+        except OSError:
+            forget(sys.stderr)
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            sys.stderr.flush()
+        except OSError:
+            forget(sys.stderr)
+
+    def isatty(self) -> bool:
+        return sys.stderr.isatty()
+
+    def fileno(self) -> int:
+        return sys.stderr.fileno()
 
 
 console = _PatientConsole()
-notes = Console(stderr=True)
-_error_console = Console(stderr=True)
+notes = Console(file=_Remarks())  # type: ignore[arg-type]
+_error_console = Console(file=_Remarks())  # type: ignore[arg-type]
 
 
 class Misuse(Exception):  # noqa: N818
@@ -43,8 +77,9 @@ def set_output(*, quiet: bool = False, silent: bool = False) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON."""
-    typer.echo(json.dumps(_without_nan(value), indent=2, ensure_ascii=False, default=float))
+    """Print a value as JSON; what could steer a terminal is escaped."""
+    text = json.dumps(_without_nan(value), indent=2, ensure_ascii=False, default=float)
+    typer.echo(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def _without_nan(value: Any) -> Any:
@@ -73,14 +108,9 @@ def print_error(message: str) -> None:
     _error_console.print(Text(remove_controls(message)), soft_wrap=True)
 
 
-def remove_controls(text: str) -> str:
-    """Return text that cannot steer a terminal: control characters but line breaks become a replacement mark."""
-    return "".join("\ufffd" if unicodedata.category(c) == "Cc" and c != "\n" else c for c in text.replace("\r\n", "\n"))
-
-
 def cell(text: str, longest: int = 40, style: str = "") -> Text:
     """Return text for a cell of a table: one line of bounded length, and right-to-left letters kept together."""
-    line = remove_controls(shorten(text, longest))
+    line = shorten(text, longest)
     if any(unicodedata.bidirectional(c) in ("R", "AL") for c in line):
         line = f"\u2068{line}\u2069"
     return Text(line, style=style)

@@ -16,6 +16,7 @@ from takagi.cli._progress import run_watched
 from takagi.cli._tables import show_scores
 from takagi.inspection import export_text, rule_table
 from takagi.persistence import save
+from takagi.tables import check_table
 
 _TARGET = "color_intensity"
 _COLUMNS = ["alcohol", "hue", "flavanoids", "proline", "cultivar"]
@@ -41,7 +42,8 @@ def demo(
     files = _check_folder(output, force)
     frame = load_wine(as_frame=True).frame
     X = frame.assign(cultivar=frame["target"].map({0: "first", 1: "second", 2: "third"}))[_COLUMNS]
-    data = workflow.TrainingTable(X, frame[_TARGET], workflow.summarize_columns(X), 0, len(X))
+    y = frame[_TARGET]
+    data = workflow.TrainingTable(X, y, workflow.summarize_columns(X), 0, len(X), check_table(X, y))
     settings = workflow.ModelSettings(n_rules=rules, recipe="droprule")
     print_text(f"{len(X)} wines: {_TARGET} from {', '.join(_COLUMNS)}\n")
     training, test = workflow.split_off(len(X), 0.2, 0)

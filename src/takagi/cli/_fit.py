@@ -234,6 +234,7 @@ def _summarize_table(data: workflow.TrainingTable) -> dict[str, Any]:
         "n_rows": data.n_rows,
         "n_rows_without_target": data.n_dropped,
         "columns": [asdict(column) for column in data.columns],
+        "findings": [asdict(finding) for finding in data.check],
     }
 
 

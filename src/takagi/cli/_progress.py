@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
+from takagi._text import remove_controls
 from takagi.cli._console import notes
 from takagi.workflow import Event
 
@@ -40,14 +41,14 @@ class ProgressBars:
     def _begin(self, event: Event) -> None:
         self.bar.stop()
         columns: list[ProgressColumn] = [
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),  # a file may be named "[/red].csv"
             BarColumn(),
-            TextColumn("{task.fields[state]}"),
+            TextColumn("{task.fields[state]}", markup=False),
         ]
         columns += [TimeRemainingColumn()] if event.total is not None else []
         self.bar = Progress(*columns, console=notes, disable=notes.quiet or not notes.is_terminal, transient=True)
         self.bar.start()
-        self.bar.add_task(event.task, total=event.total, state="")
+        self.bar.add_task(remove_controls(event.task), total=event.total, state="")
         self.task, self.last = event.task, time.monotonic()
         if not notes.is_terminal:
             _say(event.task)
@@ -60,4 +61,4 @@ def run_watched(work: Callable[..., _T], *arguments: Any, **options: Any) -> _T:
 
 
 def _say(line: str) -> None:
-    notes.print(line, markup=False, highlight=False, soft_wrap=True)
+    notes.print(remove_controls(line), markup=False, highlight=False, soft_wrap=True)

@@ -1,15 +1,18 @@
 """Tables of the command line: how options say what they are, and what is shown of them."""
 
+import shlex
 import sys
 from collections.abc import Sequence
 
-from takagi._text import count, write_number
+from takagi._text import count, shorten, wrap, write_number
 from takagi.cli._console import cell, console, make_table, print_note, print_text, write_errors
 from takagi.cli._files import STANDARD
-from takagi.tables import NamedTable, OpenTable, TableLayout, open_table
+from takagi.tables import Finding, NamedTable, OpenTable, TableCheck, TableLayout, open_table
 from takagi.workflow import LEFT_OUT, LabeledRows, LoadedModel, Score, TrainingTable
 
 _MOST_LISTED = 40
+_MOST_FINDINGS = 8
+_TO_DROP = ("leak", "identifier", "row number", "constant", "duplicate column")
 
 
 def make_layout(no_header: bool = False, names: str | None = None, sheet: str | None = None) -> TableLayout:
@@ -60,3 +63,24 @@ def show_training_table(source: NamedTable, data: TrainingTable) -> None:
     if data.is_sample:
         print_text(f"Ranges, levels and missing values are those of {len(data.y):,} rows drawn at random.")
     print_text("")
+    _show_findings(data.check)
+
+
+def _show_findings(check: TableCheck) -> None:
+    """Print what to look at before a model is learned from a table."""
+    if not check:
+        return
+    print_text("Look at this first; nothing was changed:")
+    for finding in check[:_MOST_FINDINGS]:
+        print_text(wrap("-", _write_finding(finding).split(" "), "  "))
+    if len(check) > _MOST_FINDINGS:
+        print_text(f"... and {count(len(check) - _MOST_FINDINGS, 'more finding')}: --json has them all")
+    print_text("")
+
+
+def _write_finding(finding: Finding) -> str:
+    """Return a finding in words: the evidence, and an option that helps, or else the advice."""
+    names = ", ".join(map(shorten, finding.columns[:3])) + (", ..." if len(finding.columns) > 3 else "")
+    is_to_drop = finding.kind in _TO_DROP
+    remedy = f"To leave it out: --drop {shlex.quote(finding.columns[0])}" if is_to_drop else finding.advice
+    return f"{finding.kind}{' ' * bool(names)}{names}: {finding.evidence}. {remedy}"

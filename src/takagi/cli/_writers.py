@@ -8,6 +8,7 @@ from typing import Any, Protocol, TextIO
 
 from takagi._files import replace_when_whole
 from takagi._messages import need_extra
+from takagi._text import remove_controls
 
 SUFFIXES = (".csv", ".tsv", ".parquet")
 
@@ -26,7 +27,7 @@ def open_writer(path: Path | None) -> Iterator[Writer]:
     A file takes its name when all blocks are written, and is removed if something goes wrong.
     """
     if path is None:
-        yield TextWriter(sys.stdout, ",")
+        yield TextWriter(_Terminal() if sys.stdout.isatty() else sys.stdout, ",")
         return
     with ExitStack() as stack:
         temporary = stack.enter_context(replace_when_whole(path))
@@ -38,10 +39,17 @@ def open_writer(path: Path | None) -> Iterator[Writer]:
                 yield TextWriter(stream, "\t" if path.suffix.lower() == ".tsv" else ",")
 
 
+class _Terminal:
+    """The standard output where people read it: names and cells that could steer the terminal are made harmless."""
+
+    def write(self, text: str) -> None:
+        sys.stdout.write(remove_controls(text))
+
+
 class TextWriter:
     """Writes comma- or tab-separated values."""
 
-    def __init__(self, stream: TextIO, delimiter: str) -> None:
+    def __init__(self, stream: "TextIO | _Terminal", delimiter: str) -> None:
         self.stream, self.delimiter, self.is_first = stream, delimiter, True
 
     def write(self, block: Any) -> None:

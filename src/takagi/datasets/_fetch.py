@@ -5,20 +5,21 @@ import http.client
 import io
 import os
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
+from typing import Any
 from urllib.parse import urlsplit
 
 from takagi._files import write_whole
-from takagi.datasets._parse import check_values, encode, read_source
+from takagi.datasets._parse import MOST_BYTES, check_sizes, check_values, encode, read_source
 from takagi.datasets._registry import DATASETS
 from takagi.datasets._sources import SourceFile
 
@@ -45,6 +46,7 @@ class Patience:
     attempts: int = 3
     backoff: float = 0.5  # seconds to wait before the second attempt; doubles with every further one
     timeout: float = 20.0  # seconds without an answer that end an attempt
+    longest: float = 300.0  # seconds that end all attempts, even if the server sends a byte now and then
 
 
 def download_file(source: SourceFile, folder: Path, *, quiet: bool = False, patience: Patience | None = None) -> Path:
@@ -56,7 +58,9 @@ def download_file(source: SourceFile, folder: Path, *, quiet: bool = False, pati
                 body = request(url, patience or Patience(), advance)
             content = unzip(body, source.name) if url.endswith(".zip") else body
             verify(source, content)
-        except (OSError, ValueError, http.client.HTTPException) as error:
+        except ImportError:
+            raise
+        except Exception as error:  # whatever a strange answer leads to: the next address may have the file
             failures.append(f"\n  {url}: {_say(error)}")
         else:
             folder.mkdir(parents=True, exist_ok=True)
@@ -69,11 +73,12 @@ def download_file(source: SourceFile, folder: Path, *, quiet: bool = False, pati
 
 def request(url: str, patience: Patience, advance: Advance) -> bytes:
     """Return the content of an address; temporary failures are tried again."""
+    deadline = time.monotonic() + patience.longest
     for attempt in range(1, patience.attempts + 1):
         try:
-            return _read_body(url, patience.timeout, advance)
+            return _read_in_time(url, patience.timeout, deadline, advance)
         except (OSError, http.client.HTTPException) as error:
-            if attempt == patience.attempts or not _is_temporary(error):
+            if attempt == patience.attempts or time.monotonic() >= deadline or not _is_temporary(error):
                 raise
         time.sleep(patience.backoff * 2 ** (attempt - 1))
     raise ValueError(f"attempts must be at least 1, got {patience.attempts}.")
@@ -83,12 +88,14 @@ def unzip(archive: bytes, name: str) -> bytes:
     """Return the file of that name from any folder of a zip archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as members:
-            for member in members.namelist():
-                if PurePosixPath(member).name == name:
-                    return members.read(member)
-    except (zipfile.BadZipFile, zlib.error) as error:
+            found = [member for member in members.infolist() if PurePosixPath(member.filename).name == name]
+            check_sizes(found[:1])
+            content = [members.read(member) for member in found[:1]]
+    except Exception as error:  # a damaged archive has many: of zipfile, of zlib, RuntimeError for a password
         raise ValueError(f"not a sound zip archive ({error})") from error
-    raise ValueError(f"the archive has no {name}")
+    if not content:
+        raise ValueError(f"the archive has no {name}")
+    return content[0]
 
 
 def verify(source: SourceFile, content: bytes) -> None:
@@ -110,14 +117,37 @@ def _redirect(url: str) -> str:
     return f"{mirror.rstrip('/')}{urlsplit(url).path}" if mirror else url
 
 
-def _read_body(url: str, timeout: float, advance: Advance) -> bytes:
+def _read_in_time(url: str, timeout: float, deadline: float, advance: Advance) -> bytes:
+    """Return the content of an address, or raise a TimeoutError at the deadline.
+
+    It is read in a thread: a server that sends its headers letter by letter keeps urllib waiting for each of them.
+    """
+    outcome: list[bytes | Exception] = []
+
+    def read() -> None:
+        try:
+            outcome.append(_read_body(url, timeout, deadline, advance))
+        except Exception as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=read, daemon=True)
+    thread.start()
+    thread.join(max(deadline - time.monotonic(), 0))
+    found = outcome[0] if outcome else TimeoutError("the server is too slow")
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
+def _read_body(url: str, timeout: float, deadline: float, advance: Advance) -> bytes:
     body = bytearray()
     query = urllib.request.Request(url, headers={"User-Agent": "takagi"})
     try:
-        with urllib.request.urlopen(query, timeout=timeout) as answer:
+        with urllib.request.build_opener(_SameScheme).open(query, timeout=timeout) as answer:
             total = int(answer.headers["Content-Length"]) if answer.headers["Content-Length"] else None
-            while chunk := answer.read(CHUNK):
+            while chunk := answer.read1(CHUNK):
                 body += chunk
+                _check_limits(len(body), deadline)
                 advance(len(body), total)
     except urllib.error.HTTPError as error:
         error.close()
@@ -125,6 +155,25 @@ def _read_body(url: str, timeout: float, advance: Advance) -> bytes:
     if total is not None and len(body) != total:
         raise ConnectionError(f"the connection was cut after {len(body)} of {total} bytes")
     return bytes(body)
+
+
+def _check_limits(n_bytes: int, deadline: float) -> None:
+    if n_bytes > MOST_BYTES:
+        raise ValueError(f"it has more than {MOST_BYTES:,} bytes, which no file of the archives has")
+    if time.monotonic() >= deadline:
+        raise TimeoutError("the server is too slow")
+
+
+class _SameScheme(urllib.request.HTTPRedirectHandler):
+    """Follows a redirection within a scheme or to https, and no other."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> Any:
+        if urlsplit(newurl).scheme not in ("https", req.type):
+            fp.close()
+            raise ValueError(f"it redirects from {req.type} to {newurl[:200]}")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _is_temporary(error: Exception) -> bool:
@@ -140,7 +189,7 @@ def _say(error: Exception) -> str:
     """Return the reason of a failure without urllib's brackets."""
     if isinstance(error, urllib.error.URLError) and not isinstance(error, urllib.error.HTTPError):
         return str(error.reason)
-    return str(error)
+    return str(error) or type(error).__name__
 
 
 # -- progress, on the standard error stream ----------------------------------------------------------------------------
@@ -164,7 +213,7 @@ def _bar(name: str) -> Iterator[Advance]:
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn()
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(name, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)

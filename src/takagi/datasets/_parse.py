@@ -1,7 +1,8 @@
 """Parsing: from the bytes of an archive's file to features and target."""
 
 import io
-from collections.abc import Callable, Iterable
+import zipfile
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ from takagi._typing import FloatArray
 from takagi.datasets._registry import Dataset
 from takagi.datasets._sources import SourceFile
 
+MOST_BYTES = 32_000_000  # of a file, a download or an archive's member; the largest of the archives' files has a tenth
 RawCells = np.ndarray[tuple[int, int], Any]
 
 
@@ -41,7 +43,10 @@ def read_xls(content: bytes, n_columns: int) -> RawCells:
 
 def read_xlsx(content: bytes, n_columns: int) -> RawCells:
     """Return the first sheet of an Excel workbook, without its header and without empty rows."""
-    workbook = need_extra("openpyxl", "experiments").load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+    load_workbook = need_extra("openpyxl", "experiments").load_workbook
+    with zipfile.ZipFile(io.BytesIO(content)) as members:
+        check_sizes(members.infolist())
+    workbook = load_workbook(io.BytesIO(content), read_only=True, data_only=True)
     return _to_table(workbook.worksheets[0].iter_rows(min_row=2, values_only=True), n_columns)
 
 
@@ -54,6 +59,13 @@ READERS: dict[str, Callable[[bytes, int], RawCells]] = {
     "xls": read_xls,
     "xlsx": read_xlsx,
 }
+
+
+def check_sizes(members: Sequence[zipfile.ZipInfo]) -> None:
+    """Raise a ValueError if members of a zip archive would unpack to too much; zipfile reads no more than they say."""
+    total = sum(member.file_size for member in members)
+    if total > MOST_BYTES:
+        raise ValueError(f"it unpacks to {total:,} bytes, which no file of the archives has")
 
 
 def read_source(source: SourceFile, content: bytes) -> RawCells:

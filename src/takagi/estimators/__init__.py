@@ -1,5 +1,6 @@
 """Estimators: scikit-learn's interface around fits, and tables larger than memory."""
 
+from takagi.estimators._classifier import TSKClassifier
 from takagi.estimators._collections import BUFFER_ROWS, SAMPLE_ROWS, limit_rows
 from takagi.estimators._committee import TSKCommittee
 from takagi.estimators._fit_dataset import copy_model, fit_dataset, fit_source
@@ -13,6 +14,7 @@ __all__ = [
     "SAMPLE_ROWS",
     "FuzzyCMeans",
     "Memory",
+    "TSKClassifier",
     "TSKCommittee",
     "TSKRegressor",
     "calibrate",

@@ -1,6 +1,6 @@
 """What every estimator of rules shares: parameters, fitted attributes, and training block by block."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import cache, wraps
 from numbers import Integral, Real
@@ -16,9 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
 from takagi._compat import HasMethods, Interval, StrOptions, fit_context
+from takagi._messages import warn_user
 from takagi._typing import FloatArray, Table
-from takagi._validation import TrainingData, validate_rows, validate_training
-from takagi.fitting import Fitted, Plan, Rows, Watch, make_plan, widen_limits
+from takagi._validation import TrainingData, Validate, validate_held_out, validate_rows, validate_training
+from takagi._wording import name_features
+from takagi.fitting import Fitted, Plan, Rows, Watch, fit_rules, make_plan, merge_equal_rows, widen_limits
 from takagi.initializers import Initializer
 from takagi.optimizers import OPTIMIZERS, Optimizer, OwnOptimizer
 from takagi.rulebase import RuleBase
@@ -101,7 +103,10 @@ def with_one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:
 class BaseTSK(BaseEstimator):
     """Parameters and fitted attributes of an estimator of rules; its subclasses document them."""
 
-    _parameter_constraints = {  # noqa: RUF012
+    _loss = "squared"
+    _validate: Validate = staticmethod(validate_training)  # of rows and targets
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         "n_rules": [None, _AUTO, Interval(Integral, 1, None, closed="left")],
         "recipe": [str],
         "max_conditions": [None, Interval(Integral, 1, None, closed="left")],
@@ -193,6 +198,28 @@ class BaseTSK(BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    # -- in memory -----------------------------------------------------------------------------------------------------
+
+    def _fit(
+        self, known: Any, X: Table, y: Table, sample_weight: Table, held_out: tuple[Table, Table], callback: Any
+    ) -> Any:
+        """Fit rules to rows in memory; `known` is a copy of the estimator, which is told the columns and classes."""
+        start = self._find_start()
+        data = self._validate(known, X, y, sample_weight, reset=start is None)
+        check_start(start, data.y.shape[1])
+        rows, judges = Rows(*data[:3]), None
+        if held_out[0] is None and held_out[1] is None:
+            rows = merge_equal_rows(rows)
+        else:
+            judges = Rows(*validate_held_out(self._validate, known, *held_out, data.y.shape[1])[:3])
+            rows = rows.take(np.flatnonzero(rows.weight > 0))
+        plan = make_plan(self.get_params(deep=False), len(rows.X), rows.X.shape[1], self._loss)
+        rng, watch = make_rng(self.random_state), Watch(callback, self.verbose)
+        fitted = fit_rules(rows, plan, rng, watch, held_out=judges, start=start)
+        if fitted.repeats:
+            tell_repeats(fitted.repeats, name_features(fitted.model.rename(data.feature_names)), rows.X)
+        return self._take(fitted, data)
+
     # -- block by block ------------------------------------------------------------------------------------------------
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -241,17 +268,22 @@ class BaseTSK(BaseEstimator):
         >>> bool(model.score(X, X[:, 0] * X[:, 1]) > 0.9)
         True
         """
+        return self._feed(copy(self), X, y, sample_weight)
+
+    def _feed(self, known: Any, X: Table, y: Table, sample_weight: Table) -> Any:
+        """Pass over a block of rows; `known` is a copy of the estimator, which is told the columns and classes."""
         self._validate_params()  # scikit-learn does so in the first call only
         start, stream = self._find_rules_to_train(), getattr(self, "stream_", None)
         is_first = start is None and stream is None
-        data = validate_training(copy(self), X, y, sample_weight, min_rows=1, reset=is_first)
+        data = self._validate(known, X, y, sample_weight, min_rows=1, reset=is_first)
         if stream is None:
             names = data.target_names if start is None else start.output_names
             stream = Stream(make_rng(self.random_state), start, names)
         stream.check_block(data.y.shape[1], data.target_names)
+        stream.warn_of_order(data.X, data.feature_names)
         check_start(start, data.y.shape[1])
         data = data._replace(target_names=stream.target_names)
-        plan = make_plan(self.get_params(deep=False), ASSUMED_ROWS, data.X.shape[1], streams=True)
+        plan = make_plan(self.get_params(deep=False), ASSUMED_ROWS, data.X.shape[1], self._loss, streams=True)
         check_trains(plan)
         n_before, stopped = stream.n_iter, "interrupted"
         try:
@@ -293,9 +325,9 @@ class BaseTSK(BaseEstimator):
             If rows cannot be read; its `model` is a copy of the estimator with the best rules so far.
         """
         start = self._find_start()
-        data = validate_training(copy(self), X, y, sample_weight, reset=start is None)
+        data = self._validate(copy(self), X, y, sample_weight, reset=start is None)
         check_start(start, data.y.shape[1])
-        plan = make_plan(self.get_params(deep=False), passes.n_rows, data.X.shape[1], streams=True)
+        plan = make_plan(self.get_params(deep=False), passes.n_rows, data.X.shape[1], self._loss, streams=True)
         check_trains(plan)
         watch = Watch(callback, self.verbose)
         try:
@@ -344,7 +376,7 @@ class BaseTSK(BaseEstimator):
     def _take_columns(self, data: TrainingData, stream: Stream | None) -> None:
         """Set what is known of the columns before there are rules."""
         self.n_features_in_, self.is_single_target_ = data.X.shape[1], data.is_single_target
-        given = {"feature_names_in_": data.feature_names, "stream_": stream}
+        given = {"feature_names_in_": data.feature_names, "classes_": data.classes, "stream_": stream}
         for name, value in given.items():
             if value is not None:
                 setattr(self, name, value)
@@ -406,6 +438,14 @@ class BaseTSK(BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
+
+
+def tell_repeats(repeats: Sequence[tuple[int, int]], names: Sequence[str], X: FloatArray) -> None:
+    """Warn of columns that say the same as others; yes or no in two columns is no surprise."""
+    told = [(j, i) for j, i in repeats if len(np.unique(X[:, j])) > 2]
+    if told:
+        named = ", ".join(f"{names[j]} (as {names[i]})" for j, i in told[:5]) + (", ..." if len(told) > 5 else "")
+        warn_user(f"Columns that are others in other units are left out of the rules: {named}.")
 
 
 def check_start(rules: RuleBase | None, n_outputs: int) -> None:

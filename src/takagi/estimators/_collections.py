@@ -7,7 +7,7 @@ import numpy as np
 
 from takagi._messages import need_extra
 from takagi._typing import FloatArray, Table
-from takagi._validation import read_target_names, reject_missing, reject_text
+from takagi._validation import read_target_names, reject_huge, reject_missing, reject_text
 from takagi.estimators._base import make_rng
 from takagi.fitting import Rows
 from takagi.streaming import Passes
@@ -38,8 +38,11 @@ def read_passes(
 def check_rows(block: Block, X: FloatArray) -> Rows:
     """Return a block's rows, given its features as a matrix, or raise an error that names the block."""
     try:
-        reject_missing(X, "X", getattr(block.X, "columns", None), "TSKRegressor")
+        names = getattr(block.X, "columns", None)
+        reject_missing(X, "X", names, "TSKRegressor")
         reject_missing(block.y, "y", None, "TSKRegressor")
+        reject_huge(X, "X", names)
+        reject_huge(block.y, "y", None)
     except ValueError as error:
         raise DatasetError(f"{block.origin}: {error}") from error
     return Rows(X, block.y, block.weight)

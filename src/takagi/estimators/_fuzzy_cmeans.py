@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from takagi._compat import Interval, fit_context
 from takagi._messages import warn_user
 from takagi._typing import FloatArray, IntArray, Table
-from takagi._validation import reject_missing, reject_text, validate_rows, validate_weight
+from takagi._validation import reject_huge, reject_missing, reject_text, validate_rows, validate_weight
 from takagi.fitting import Rows, merge_equal_rows
 from takagi.initializers import count_distinct, draw_memberships, fuzzy_cmeans, measure_memberships
 
@@ -113,7 +113,9 @@ class FuzzyCMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         """
         reject_text(X)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False)
-        reject_missing(X, "X", getattr(self, "feature_names_in_", None), type(self).__name__)
+        names = getattr(self, "feature_names_in_", None)
+        reject_missing(X, "X", names, type(self).__name__)
+        reject_huge(X, "X", names)
         if len(X) < self.n_clusters:
             raise ValueError(f"n_samples={len(X)} should be >= n_clusters={self.n_clusters}.")
         rows = merge_equal_rows(Rows(X, np.empty((len(X), 0)), validate_weight(sample_weight, X)))

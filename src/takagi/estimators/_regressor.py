@@ -1,6 +1,5 @@
 """The regressor: scikit-learn's interface around a fit."""
 
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -11,12 +10,11 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from takagi._compat import fit_context
 from takagi._dask import map_rows
 from takagi._extrapolation import warn_of_held
-from takagi._messages import warn_user
 from takagi._typing import FloatArray, Table
-from takagi._validation import is_dask, validate_held_out, validate_rows, validate_training
-from takagi._wording import name_features, name_outputs
+from takagi._validation import is_dask, validate_rows
+from takagi._wording import name_outputs
 from takagi.calibration import Calibration
-from takagi.estimators._base import BaseTSK, check_start, count_threads, make_rng, with_one_blas_thread
+from takagi.estimators._base import BaseTSK, count_threads, make_rng, with_one_blas_thread
 from takagi.estimators._collections import open_collections
 from takagi.estimators._intervals import PredictsIntervals, read_rows
 from takagi.fitting import (
@@ -236,21 +234,7 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
             X, y, sample_weight, passes = open_collections(X, y, sample_weight, (X_val, y_val), self.random_state)
             if passes is not None:
                 return self.fit_passes(X, y, sample_weight, passes, callback=callback)
-        start, known = self._find_start(), copy(self)
-        data = validate_training(known, X, y, sample_weight, reset=start is None)
-        check_start(start, data.y.shape[1])
-        rows, held_out = Rows(*data[:3]), None
-        if X_val is None and y_val is None:
-            rows = merge_equal_rows(rows)
-        else:
-            held_out = Rows(*validate_held_out(known, X_val, y_val, data.y.shape[1])[:3])
-            rows = rows.take(np.flatnonzero(rows.weight > 0))
-        plan = make_plan(self.get_params(deep=False), *rows.X.shape)
-        rng, watch = make_rng(self.random_state), Watch(callback, self.verbose)
-        fitted = fit_rules(rows, plan, rng, watch, held_out=held_out, start=start)
-        self._take(fitted, data)
-        tell_repeats(fitted.repeats, name_features(self.model_), rows.X)
-        return self
+        return self._fit(copy(self), X, y, sample_weight, (X_val, y_val), callback)
 
     def predict(self, X: Table, return_std: bool = False) -> Any:
         """Predict the target of rows.
@@ -365,11 +349,3 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
 
     def _say_how(self) -> str:
         return super()._say_how()[:-1] + ", or calibrate(X, y, cv=5) with the rows that it was fitted on."
-
-
-def tell_repeats(repeats: Sequence[tuple[int, int]], names: Sequence[str], X: FloatArray) -> None:
-    """Warn of columns that say the same as others; yes or no in two columns is no surprise."""
-    told = [(j, i) for j, i in repeats if len(np.unique(X[:, j])) > 2]
-    if told:
-        named = ", ".join(f"{names[j]} (as {names[i]})" for j, i in told[:5]) + (", ..." if len(told) > 5 else "")
-        warn_user(f"Columns that are others in other units are left out of the rules: {named}.")

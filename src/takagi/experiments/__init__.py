@@ -11,6 +11,7 @@ from takagi.experiments._algorithms import (
 from takagi.experiments._claims import Ranking, Verdict, check_claims, rank_algorithms, rank_columns
 from takagi.experiments._execute import BACKENDS, collect, execute, pending_runs, run_experiment
 from takagi.experiments._figures import draw, draw_ranks
+from takagi.experiments._mbgd import MBGDClassifier
 from takagi.experiments._plan import FIGURES, MORE_RULES, QUICK, PlannedRun, Scope, plan_runs
 from takagi.experiments._run import Result, execute_run
 from takagi.experiments._store import Store, StoreError
@@ -24,6 +25,7 @@ __all__ = [
     "QUICK",
     "Algorithm",
     "AlgorithmTable",
+    "MBGDClassifier",
     "MissingRunsError",
     "PlannedRun",
     "Ranking",

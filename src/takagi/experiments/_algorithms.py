@@ -1,6 +1,7 @@
 """The paper's algorithms by name, with the paper's settings: one table as data."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -12,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from takagi._messages import unknown_name
 from takagi._typing import FloatArray, Table
 from takagi.estimators import TSKRegressor
+from takagi.experiments._mbgd import MBGDClassifier
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,14 @@ def _describe(algorithm: Algorithm) -> tuple[str, ...]:
 
 ALGORITHMS = AlgorithmTable({row.name: row for row in _ROWS})
 
+_UNIFORMITIES = (0.1, 1.0, 10.0, 20.0, 50.0)
+CLASSIFIERS: dict[str, dict[str, Any]] = {
+    "MBGD": {"batch_norm": False, "uniformities": (0.0,)},
+    "MBGD-BN": {"batch_norm": True, "uniformities": (0.0,)},
+    "MBGD-UR": {"batch_norm": False, "uniformities": _UNIFORMITIES},
+    "MBGD-UR-BN": {"batch_norm": True, "uniformities": _UNIFORMITIES},
+}
+
 
 def list_algorithms() -> AlgorithmTable:
     """Return the algorithms of the paper; printed, a table with the paper's columns.
@@ -140,26 +150,31 @@ def list_algorithms() -> AlgorithmTable:
 
 
 def paper_algorithm(
-    name: str, *, n_rules: int = 16, random_state: int | np.random.RandomState | None = None
-) -> TSKRegressor | Pipeline:
-    """Return an algorithm of the paper, ready to fit, with the paper's settings.
+    name: str, *, n_rules: int | None = None, random_state: int | np.random.RandomState | None = None
+) -> TSKRegressor | Pipeline | MBGDClassifier:
+    """Return an algorithm of the paper, or a classifier of its authors, ready to fit, with the paper's settings.
 
-    1,000 iterations, learning rate 0.01, L2 0.05, DropRule 0.5, Powerball 0.5 (where there is Powerball), batches of
-    64; constant learning rate, no averaging, and the target centered but not scaled. Inputs are z-scored, and the
-    ones that come from PCA are not scaled again. Beyond the data the rules go on as they are.
+    Regression: 1,000 iterations, learning rate 0.01, L2 0.05, DropRule 0.5, Powerball 0.5 (where there is Powerball),
+    batches of 64; constant learning rate, no averaging, and the target centered but not scaled. Inputs are z-scored,
+    and the ones that come from PCA are not scaled again. Beyond the data the rules go on as they are.
+
+    Classification (Cui, Wu and Huang, 2020): "MBGD", "MBGD-BN" with batch normalization of the inputs of the
+    consequents, "MBGD-UR" with uniform regularization of the rules' shares, and "MBGD-UR-BN" with both. Their settings,
+    and where they follow the authors' torch code, are in `MBGDClassifier`.
 
     Parameters
     ----------
     name : str
-        One of `list_algorithms`; "RR" is ridge regression.
-    n_rules : int, default=16
-        The paper's R. With PCA it must be a power of two, and the data must have at least log2(n_rules) features.
+        One of `list_algorithms`, of which "RR" is ridge regression, or a classifier.
+    n_rules : int, optional
+        The paper's R, by default 16, and 20 of the classifiers. With PCA it must be a power of two, and the data must
+        have at least log2(n_rules) features.
     random_state : int, RandomState instance or None, default=None
 
     Returns
     -------
-    TSKRegressor or Pipeline
-        A regressor, or a pipeline that ends with one.
+    TSKRegressor, Pipeline or MBGDClassifier
+        A regressor, a pipeline that ends with one, or a classifier.
 
     Notes
     -----
@@ -177,9 +192,11 @@ def paper_algorithm(
     >>> model.n_iter_
     1000
     """
+    if name in CLASSIFIERS:
+        return MBGDClassifier(20 if n_rules is None else n_rules, random_state=random_state, **CLASSIFIERS[name])
     if name not in ALGORITHMS:
-        raise unknown_name("algorithm", name, ALGORITHMS)
-    algorithm = ALGORITHMS[name]
+        raise unknown_name("algorithm", name, (*ALGORITHMS, *CLASSIFIERS))
+    algorithm, n_rules = ALGORITHMS[name], 16 if n_rules is None else n_rules
     if algorithm.init is None:
         return make_pipeline(SampleScaler(), Ridge(alpha=0.05))
     regressor = TSKRegressor(

@@ -6,11 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from takagi._files import open_regular
 from takagi._typing import FloatArray, IntArray
 from takagi.rulebase import RuleBase
 
-_COMMENT = re.compile(r"""^\s*[%#].*|[%#][^'"\]]*$""")  # a whole line, or what follows the code of one
-_FUNCTION = re.compile(r"""(['"])(?P<name>.*)\1\s*:\s*(['"])(?P<kind>.*)\3\s*,\s*\[(?P<numbers>.*)\]""")
+_LONGEST_MESSAGE = 300
+_MAX_BYTES = 100_000_000
+_MAX_NUMBER = 2**31  # of a membership function
+_FUNCTION = re.compile(r"""(['"])(?P<name>.*)\1\s*:\s*(['"])(?P<kind>\w*)\3\s*,\s*\[(?P<numbers>[^\]]*)\]""")
 _RULE = re.compile(r"(?P<inputs>[^,]*),(?P<outputs>[^(]*)\((?P<weight>[^)]*)\)\s*:\s*(?P<connective>\d+)")
 
 
@@ -22,8 +25,8 @@ class Line(NamedTuple):
     path: Path
 
     def error(self, message: str) -> ValueError:
-        """Return an error that names the line."""
-        return ValueError(f"{self.path}, line {self.number}: {message}")
+        """Return an error that names the line; what it quotes of a long one is cut."""
+        return ValueError(f"{self.path}, line {self.number}: {message[:_LONGEST_MESSAGE]}")
 
 
 class Section(NamedTuple):
@@ -108,7 +111,7 @@ def _split_sections(path: Path) -> dict[str, Section]:
     sections: dict[str, Section] = {}
     section = None
     for number, raw in enumerate(_read_text(path).splitlines(), 1):
-        line = Line(_COMMENT.sub("", raw).strip(), number, path)
+        line = Line(_remove_comment(raw).strip(), number, path)
         if not line.text:
             continue
         if line.text.startswith("["):
@@ -126,8 +129,19 @@ def _split_sections(path: Path) -> dict[str, Section]:
     return sections
 
 
+def _remove_comment(line: str) -> str:
+    """Return a line without its comment, which begins at its start or after the last quotation mark or bracket."""
+    if line.lstrip().startswith(("%", "#")):
+        return ""
+    start = 1 + max(line.rfind(mark) for mark in "'\"]")
+    return line[:start] + re.split("[%#]", line[start:], maxsplit=1)[0]
+
+
 def _read_text(path: Path) -> str:
-    content = path.read_bytes()
+    with open_regular(path) as stream:
+        content = stream.read(_MAX_BYTES + 1)
+    if len(content) > _MAX_BYTES:
+        raise ValueError(f"{path} is larger than {_MAX_BYTES:,} bytes. Is this a .fis file?")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -148,7 +162,7 @@ def _find_value(section: Section, key: str) -> Line:
 
 def _read_count(section: Section, key: str) -> int:
     line = _find_value(section, key)
-    if not line.text.isdecimal():
+    if not line.text.isdecimal() or len(line.text) > 9:
         raise line.error(f"{key} must be a whole number, got {line.text!r}.")
     return int(line.text)
 
@@ -224,6 +238,8 @@ def _read_rule(line: Line, n_inputs: int, n_outputs: int) -> Rule:
         raise line.error("a negative number is a condition with NOT, which takagi's rules do not have.")
     if (index != np.floor(index)).any():
         raise line.error("a number with a fraction is a hedge, which takagi's rules do not have.")
+    if (index > _MAX_NUMBER).any():
+        raise line.error(f"there is no membership function {index.max():g}.")
     if (parts[1] == 0).any():
         raise line.error("the rule leaves an output open; every rule must have a membership function for each.")
     if match["connective"] != "1" and (parts[0] != 0).sum() > 1:

@@ -14,7 +14,7 @@ from takagi.fitting._fit import (
     widen_limits,
 )
 from takagi.fitting._honest import Honest, calibrate_model, cross_validate, measure_honest
-from takagi.fitting._pilots import run_pilots
+from takagi.fitting._pilots import measure_entropy, run_pilots
 from takagi.fitting._plan import AGREEMENT, RECIPES, Penalties, Plan, make_plan
 from takagi.fitting._ridge import Mix
 from takagi.fitting._rows import (
@@ -31,7 +31,15 @@ from takagi.fitting._rows import (
     stack_rows,
 )
 from takagi.fitting._short import Limits, can_be_reduced, measure_noise, reduce_model
-from takagi.fitting._training import Stage, Watch, bound_by_range, forget_data, initialize, train_rules
+from takagi.fitting._training import (
+    Stage,
+    Watch,
+    bound_by_range,
+    center_logits,
+    forget_data,
+    initialize,
+    train_rules,
+)
 
 __all__ = [
     "AGREEMENT",
@@ -52,6 +60,7 @@ __all__ = [
     "bound_by_range",
     "calibrate_model",
     "can_be_reduced",
+    "center_logits",
     "choose_scale",
     "cross_validate",
     "finish_fit",
@@ -62,6 +71,7 @@ __all__ = [
     "is_constant",
     "make_plan",
     "measure_columns",
+    "measure_entropy",
     "measure_honest",
     "measure_noise",
     "measure_rms",

@@ -10,7 +10,7 @@ from takagi._typing import FloatArray
 from takagi.fitting._honest import Honest, calibrate_model, measure_honest
 from takagi.fitting._pilots import run_pilots
 from takagi.fitting._plan import Plan
-from takagi.fitting._ridge import Mix, fit_ridge
+from takagi.fitting._ridge import Mix, measure_sharpness, sharpen
 from takagi.fitting._rows import HEAVY, Rows, split_rows, stack_rows
 from takagi.fitting._short import fit_short
 from takagi.fitting._teachers import expect_lessons, teach
@@ -18,7 +18,7 @@ from takagi.fitting._training import Stage, Trained, Watch, train_rules
 from takagi.profile import MAX_ROWS, measure_profile, spread_rows
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
-from takagi.training import TrainConfig
+from takagi.training import LOSSES, TrainConfig
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def fit_rules(
         return _calibrate(fit_ridge_instead(rows, given, plan, mix, watch), honest)
     if held_out is None and plan.holds_out:
         most = HEAVY * rows.weight.mean()
-        rows, held_out = split_rows(rows, plan.validation_fraction, rng)
+        rows, held_out = split_rows(rows, plan.validation_fraction, rng, plan.has_classes)
     watch.begin("training")
     trained = train_rules(rows, held_out, plan, rng, watch, start=start, keep_interrupted=True)
     stopped = trained.result.stopped
@@ -92,12 +92,20 @@ def fit_rules(
         trained, stopped = _be_taught(trained, rows, plan, rng, watch)
     fitted = widen_limits(finish_fit(trained, rows, given, plan, mix, watch, stopped), start)
     if held_out is not None and len(given.X) > 1:
+        if plan.has_classes:
+            return replace(fitted, model=_sharpen(fitted.model, held_out))
         honest = measure_honest(fitted.model, held_out, "held out", most)
-    return _calibrate(fitted, honest if plan.config.loss == "squared" else None)
+    return _calibrate(fitted, honest)
 
 
 def _calibrate(fitted: Fitted, honest: Honest | None) -> Fitted:
     return replace(fitted, model=calibrate_model(fitted.model, honest))
+
+
+def _sharpen(model: RuleModel, rows: Rows) -> RuleModel:
+    """Return a model whose probabilities are as sure as rows held out say."""
+    factor = measure_sharpness(rows.y, model.predict_raw(rows.X), rows.weight)
+    return RuleModel(tuple(sharpen(part, factor) for part in model.parts))
 
 
 def finish_fit(
@@ -120,6 +128,7 @@ def finish_fit(
 def _fit_short_rules(rows: Rows, given: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -> Fitted:
     """Return short rules; what other recipes hold out, they have no use for."""
     short = fit_short(rows.balance(), plan, rng, watch)
+    plan = replace(plan, holds_inputs=plan.holds_inputs and not short.is_exact)
     l2, smoothness = short.penalties
     return Fitted(
         model=add_limits(RuleModel(tuple(add_profile(part, rows, given) for part in short.model.parts)), plan),
@@ -135,11 +144,19 @@ def _fit_short_rules(rows: Rows, given: Rows, plan: Plan, rng: np.random.Generat
 
 
 def fit_ridge_instead(rows: Rows, given: Rows, plan: Plan, mix: Mix, watch: Watch) -> Fitted:
-    """Return ridge regression, as one rule without conditions, in place of a fit."""
-    model = add_limits(RuleModel((add_profile(fit_ridge(rows.balance(), mix.slopes), rows, given),)), plan)
+    """Return ridge regression, or logistic regression, as one rule without conditions, in place of a fit."""
+    plan = replace(plan, holds_inputs=plan.holds_inputs and not mix.is_exact)
+    line = mix.fit_line(rows.balance(), plan.has_classes)
+    if mix.sharpness != 1:
+        line = sharpen(line, mix.sharpness)
+    model = add_limits(RuleModel((add_profile(line, rows, given),)), plan)
     config = plan.configure(len(rows.X), rows.X.shape[1], 1.0)
-    history = {"train_loss": np.empty(0), "val_loss": np.empty(0)}
-    return Fitted(model, plan.recipe, config, history, 0, 0, "ridge", tuple(watch.stages))
+    losses, stopped = np.empty(0), "ridge"
+    if plan.has_classes:  # it has no formula, so that it counts as one iteration
+        found = LOSSES["log"].measure_rows(line.predict_raw(rows.X), rows.y)
+        losses, stopped = np.array([np.average(found, weights=rows.weight)]), "logistic"
+    history = {"train_loss": losses, "val_loss": np.full(len(losses), np.nan)}
+    return Fitted(model, plan.recipe, config, history, len(losses), len(losses), stopped, tuple(watch.stages))
 
 
 def _be_taught(first: Trained, rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -> tuple[Trained, str]:

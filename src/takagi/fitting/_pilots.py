@@ -3,20 +3,23 @@
 Pilots are fitted to a part of the rows, and their error on the rest is taken for the noise, to which penalties are in
 proportion (see `Penalties`). Where the held-out rows are many enough to tell, they also choose how strongly narrow sets
 are penalized. With these penalties pilots show what rules are worth beside ridge regression and the mean: how much of
-the model each of them is to be (see `Mix`).
+the model each of them is to be (see `Mix`). For classes, the loss is the log loss, and the noise the part of it that is
+left of what the class frequencies have.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from takagi._typing import FloatArray
 from takagi.fitting._honest import Honest, measure_honest, stack_honest
+from takagi.fitting._logistic import choose_penalty, find_logits
 from takagi.fitting._plan import Penalties, Plan
-from takagi.fitting._ridge import Mix, choose_mix, fit_ridge
-from takagi.fitting._rows import HEAVY, MAX_VALIDATION_ROWS, Rows, draw_order, measure_columns
+from takagi.fitting._ridge import Mix, choose_mix, fit_ridge, measure_sharpness
+from takagi.fitting._rows import HEAVY, MAX_VALIDATION_ROWS, Rows, draw_order, is_clearly_less, measure_columns
 from takagi.fitting._training import Watch, train_rules
 from takagi.rulebase import RuleBase
 from takagi.training import LOSSES, Loss
@@ -51,10 +54,13 @@ def run_pilots(rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Gen
     """Return what pilots find that are judged on a part of the rows, or on held-out rows, for a fit to all rows."""
     if len(rows.X) > _MAX_ROWS:
         rows = rows.take(rng.choice(len(rows.X), _MAX_ROWS, replace=False))
-    splits = [(rows, held_out)] if held_out is not None else list(_split(rows, plan.validation_fraction, rng))
+    if held_out is not None:
+        splits = [(rows, held_out)]
+    else:
+        splits = list(_split(rows, plan.validation_fraction, rng, plan.has_classes))
     pilots = _Pilots(plan, rng, watch)
     chooses = len(splits) == 1 and rows.X.shape[1] <= len(rows.X)  # else too few rows to choose by
-    mixes = plan.may_be_ridge and plan.config.loss == "squared"
+    mixes = plan.may_be_ridge
     watch.begin("pilots")
     watch.expect(pilots.count_iterations(len(splits), chooses, mixes))
     weight = np.concatenate([judges.weight for _, judges in splits])
@@ -66,12 +72,19 @@ def run_pilots(rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Gen
         fitted = [best]
     elif mixes and not watch.has_ended:
         fitted = [pilots.show_worth(split, penalties) for split in splits]
-    mix = _choose_mix(splits, fitted, weight) if mixes and not watch.has_ended else Mix()
-    _tell(penalties, mix, watch)
-    if plan.config.loss != "squared" or len(rows.X) == 1:
+    mix = Mix()
+    if mixes and not watch.has_ended:
+        choose = partial(_choose_class_mix, rows) if plan.has_classes else _choose_mix
+        mix = choose(splits, fitted, weight)
+    _tell(penalties, mix, plan, watch)
+    if len(rows.X) == 1:
         return Findings(penalties, mix)
-    most = np.inf if held_out is not None else HEAVY * rows.weight.mean()
     judged = [mix.apply(pilot.rules, training) for pilot, (training, _) in zip(fitted, splits, strict=True)]
+    if plan.has_classes:
+        said = np.vstack([rules.predict_raw(judges.X) for rules, (_, judges) in zip(judged, splits, strict=True)])
+        target = np.vstack([judges.y for _, judges in splits])
+        return Findings(penalties, mix._replace(sharpness=measure_sharpness(target, said, weight)))
+    most = np.inf if held_out is not None else HEAVY * rows.weight.mean()
     parts = [measure_honest(rules, judges, "pilots", most) for rules, (_, judges) in zip(judged, splits, strict=True)]
     return Findings(penalties, mix, stack_honest(parts))
 
@@ -85,6 +98,17 @@ def _choose_mix(splits: list[Split], fitted: list[_Pilot], weight: FloatArray) -
         parts.append([(values - mean) / scale for values in (judges.y, *said)])
     target, ridge, rules = (np.concatenate(values) for values in zip(*parts, strict=True))
     return choose_mix(target, ridge, rules, weight)
+
+
+def _choose_class_mix(rows: Rows, splits: list[Split], fitted: list[_Pilot], weight: FloatArray) -> Mix:
+    """Return the same for classes; all rows choose the penalty of logistic regression, which is one number."""
+    line, parts = Mix(penalty=choose_penalty(rows)), []
+    for (training, judges), pilot in zip(splits, fitted, strict=True):
+        prior = np.broadcast_to(find_logits(training.y, training.weight), judges.y.shape)
+        said = (rules.predict_raw(judges.X) for rules in (line.fit_line(training, True), pilot.rules))
+        parts.append((judges.y, *said, prior))
+    target, ridge, rules, prior = (np.concatenate(values) for values in zip(*parts, strict=True))
+    return choose_mix(target, ridge, rules, weight, prior)._replace(penalty=line.penalty)
 
 
 class _Pilots(NamedTuple):
@@ -147,37 +171,31 @@ def measure_losses(rules: RuleBase, split: Split, loss: Loss) -> FloatArray:
         if loss.code == LOSSES["squared"].code:
             scale = measure_columns(training.y, training.weight)[1]
             return np.minimum(loss.measure_rows(outputs / scale, judges.y / scale), _HUGE)
-        return loss.measure_rows(outputs, judges.y) / _measure_entropy(training)
+        return loss.measure_rows(outputs, judges.y) / measure_entropy(
+            np.average(training.y, axis=0, weights=training.weight)
+        )
 
 
-def _measure_entropy(rows: Rows) -> float:
-    """Return the mean log loss of the class frequencies."""
-    part = np.average(rows.y, axis=0, weights=rows.weight)
+def measure_entropy(part: FloatArray) -> float:
+    """Return the mean log loss of class frequencies: that of one of two classes, or those of all."""
     part = np.r_[part, 1 - part] if len(part) == 1 else part
     return max(float(-(part * np.log(np.maximum(part, 1e-300))).sum()), 1e-12)
 
 
-def is_clearly_less(errors: FloatArray, others: FloatArray, weight: FloatArray) -> bool:
-    """Whether errors are smaller by more than the standard error of the weighted mean difference."""
-    gain = others - errors
-    mean = np.average(gain, weights=weight)
-    doubt = np.sqrt(np.average((gain - mean) ** 2, weights=weight) / len(gain))
-    return bool(mean > doubt)
-
-
-def _tell(penalties: Penalties, mix: Mix, watch: Watch) -> None:
-    ridge = "" if mix.has_rules else "; ridge regression does better"
+def _tell(penalties: Penalties, mix: Mix, plan: Plan, watch: Watch) -> None:
+    line, whole = ("logistic", "class frequencies' log loss") if plan.has_classes else ("ridge", "target's variance")
+    simple = "" if mix.has_rules else f"; {line} regression does better"
     if 0 < mix.rules < 1:
-        ridge = f"; a mean of {mix.rules:.0%} rules and {1 - mix.rules:.0%} ridge regression does best"
+        simple = f"; a mean of {mix.rules:.0%} rules and {1 - mix.rules:.0%} {line} regression does best"
     watch.say(
-        f"pilot fits leave {penalties.noise:.1%} of the target's variance{ridge}; smoothness "
+        f"pilot fits leave {penalties.noise:.1%} of the {whole}{simple}; smoothness "
         f"{penalties.smoothness_per_noise:g} times that"
     )
 
 
-def _split(rows: Rows, fraction: float, rng: np.random.Generator) -> Iterator[Split]:
+def _split(rows: Rows, fraction: float, rng: np.random.Generator, by_class: bool = False) -> Iterator[Split]:
     """Yield parts to train on and to judge by, until enough rows have judged; one row serves as both."""
-    order, heavy = draw_order(rows, rng)
+    order, heavy = draw_order(rows, rng, by_class)
     n_rows = len(order)
     if n_rows == 1:
         yield rows, rows

@@ -110,9 +110,14 @@ class Plan:
         return getattr(self.initializer, "has_fixed_rules", False)
 
     @property
+    def has_classes(self) -> bool:
+        """Whether targets are probabilities of classes, and outputs log-odds or logits."""
+        return self.config.loss == "log"
+
+    @property
     def centers_target(self) -> bool:
         """Whether the mean of the target is taken away for training; probabilities of classes stay as they are."""
-        return self.config.loss == "squared"
+        return not self.has_classes
 
     def configure(self, n_rows: float, n_features: int, variance: float) -> TrainConfig:
         """Return the settings of training on so many rows; `variance` is that of all targets as they are trained."""
@@ -130,6 +135,8 @@ def make_plan(
     recipe = _check("recipe", params["recipe"], ("auto", *RECIPES))
     if recipe == "auto":
         recipe = "accurate" if params["max_conditions"] is None and params["max_terms"] is None else "short"
+    if recipe == "short" and loss == "log":
+        raise ValueError("Short rules are for targets that are numbers. For classes choose recipe='accurate'.")
     defaults = _DEFAULTS[recipe]
     batch_size = 256 if recipe == "accurate" and n_rows >= _MANY_ROWS else 64
     limits = {name: value if params[name] is None else params[name] for name, value in _SHORT.items()}

@@ -110,16 +110,37 @@ def spread_weights(rows: Rows) -> Rows:
     return parts._replace(weight=parts.weight / np.repeat(n_parts, n_parts))
 
 
-def draw_order(rows: Rows, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """Return a random order of the rows, and those of them that are too heavy to be held out: they do both."""
-    order = rng.permutation(len(rows.X))
-    is_heavy = rows.weight[order] > HEAVY * rows.weight.mean()
+def draw_order(rows: Rows, rng: np.random.Generator, by_class: bool = False) -> tuple[IntArray, IntArray]:
+    """Return a random order of the rows, and those of them that are too heavy to be held out: they do both.
+
+    By class, any stretch of the order has about as much of each class as all rows have, and a row is heavy beside the
+    others of its class, since weights of classes make all rows of a rare one heavy.
+    """
+    order, usual = rng.permutation(len(rows.X)), np.full(len(rows.X), rows.weight.mean())
+    if by_class:
+        code, count = np.unique(find_classes(rows.y), return_inverse=True, return_counts=True)[1:]
+        order = order[_mix_classes(code[order], count)]
+        usual = (np.bincount(code, weights=rows.weight) / count)[code]
+    is_heavy = rows.weight[order] > HEAVY * usual[order]
     return order[~is_heavy], order[is_heavy]
 
 
-def split_rows(rows: Rows, fraction: float, rng: np.random.Generator) -> tuple[Rows, Rows]:
+def _mix_classes(code: IntArray, count: IntArray) -> IntArray:
+    """Return an order that goes through all classes, given by numbers, at the same pace, each in its present order."""
+    by_class = np.argsort(code, kind="stable")
+    place = np.empty(len(code))
+    place[by_class] = np.arange(len(code)) - np.repeat(np.cumsum(count) - count, count)
+    return np.argsort((place + 0.5) / count[code], kind="stable")
+
+
+def find_classes(y: FloatArray) -> IntArray:
+    """Return the number of the likeliest class of each row, given the probabilities that the log loss takes."""
+    return y.argmax(axis=1) if y.shape[1] > 1 else (y[:, 0] > 0.5).astype(np.intp)
+
+
+def split_rows(rows: Rows, fraction: float, rng: np.random.Generator, by_class: bool = False) -> tuple[Rows, Rows]:
     """Return rows to train on and rows to validate on, at least one of each (one row serves as both)."""
-    order, heavy = draw_order(rows, rng)
+    order, heavy = draw_order(rows, rng, by_class)
     n_val = int(np.clip(round(fraction * len(order)), 1, MAX_VALIDATION_ROWS))
     n_val = min(n_val, len(order) - (0 if len(heavy) else 1))
     held_out = np.r_[order[:n_val] if n_val else order, heavy]
@@ -176,3 +197,11 @@ def measure_units(rows: Rows, scales_inputs: bool, scales_target: bool, centers_
 def stack_rows(first: Rows, second: Rows) -> Rows:
     """Return rows one after the other."""
     return Rows(*(np.concatenate(parts) for parts in zip(first, second, strict=True)))
+
+
+def is_clearly_less(errors: FloatArray, others: FloatArray, weight: FloatArray) -> bool:
+    """Whether errors are smaller by more than the standard error of the weighted mean difference."""
+    gain = others - errors
+    mean = np.average(gain, weights=weight)
+    doubt = np.sqrt(np.average((gain - mean) ** 2, weights=weight) / len(gain))
+    return bool(mean > doubt)

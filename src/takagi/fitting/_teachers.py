@@ -73,6 +73,6 @@ def _label(rows: Rows, teachers: list[Trained], rng: np.random.Generator) -> Row
     between = draw_between(rows, _N_BETWEEN, rng)
     X = np.vstack([rows.X, between])
     labels = np.mean([teacher.rules.predict(X).reshape(len(X), -1) for teacher in teachers], axis=0)
-    is_constant = (rows.y == rows.y[0]).all(axis=0)
+    is_constant = (rows.y == rows.y[0]).all(axis=0) & (teachers[0].config.loss == "squared")
     labels[:, is_constant] = rows.y[0, is_constant]  # but for rounding they are
     return Rows(X, labels, np.r_[rows.balance().weight, np.ones(len(between))])

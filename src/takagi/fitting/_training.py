@@ -10,10 +10,12 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from takagi._typing import FloatArray, IntArray
+from takagi.fitting._logistic import find_link, find_logits
 from takagi.fitting._plan import Plan
 from takagi.fitting._rows import Rows, Units, measure_columns, measure_units, spread_weights
 from takagi.fitting._screening import screen_features, spread_rules
 from takagi.initializers import count_distinct
+from takagi.profile import MAX_ROWS, spread_rows
 from takagi.rulebase import RuleBase
 from takagi.training import LOSSES, Bounds, Callback, Progress, TrainConfig, TrainResult, find_width_floor, train
 
@@ -138,7 +140,8 @@ class Trained:
         if is_constant.any():
             y_mean, y_scale = np.where(is_constant, first, units.y_mean), np.where(is_constant, 0.0, units.y_scale)
             units = units._replace(y_mean=y_mean, y_scale=y_scale)
-        return spread_rules(self.result.rule_base.rescale(*units), self.features, self.n_features)
+        rules = spread_rules(self.result.rule_base.rescale(*units), self.features, self.n_features)
+        return center_logits(rules) if self.config.loss == "log" else rules
 
     @property
     def history(self) -> dict[str, FloatArray]:
@@ -259,7 +262,14 @@ def initialize(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -
         rules = _add_projection(rules, directions, plan.projection)
     if watch.verbose and rules.n_rules > 1 and rules.sets is None:
         _tell_collapse(rules, rows.X, watch)
-    return rules
+    return _start_at_frequencies(rules, rows) if plan.has_classes else rules
+
+
+def _start_at_frequencies(rules: RuleBase, rows: Rows) -> RuleBase:
+    """Return rules for classes that say by themselves how frequent each class is among the rows that they govern."""
+    consequents, rows = rules.consequents.copy(), rows.take(spread_rows(len(rows.X), MAX_ROWS))
+    consequents[:, :, 0] = find_logits(rows.y, rules.firing_share(rows.X) * rows.weight[:, None])
+    return replace(rules, consequents=consequents, link=find_link(rows.y))
 
 
 def _tell_collapse(rules: RuleBase, X: FloatArray, watch: Watch) -> None:
@@ -283,6 +293,13 @@ def _add_projection(rules: RuleBase, directions: FloatArray, kind: str) -> RuleB
         consequent_projection=projection,
         tied_projection=kind == "shared",
     )
+
+
+def center_logits(rules: RuleBase) -> RuleBase:
+    """Return rules whose logits of several classes sum to zero, which no probability depends on; others stay."""
+    if rules.link != "softmax":
+        return rules
+    return replace(rules, consequents=rules.consequents - rules.consequents.mean(axis=1, keepdims=True))
 
 
 def forget_data(rules: RuleBase) -> RuleBase:

@@ -21,6 +21,7 @@ from takagi.rulemodel import RuleModel
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 _FIRST_PANELS = 4
 _MAX_HALVINGS = 40
+_MAX_PANELS = 64  # for each row; where rounding keeps all panels from their tolerance, halving them is of no use
 _TOLERANCE = 1e-12  # of the largest change, for each panel
 _ROUNDING = 1e-14  # of the largest output of a rule
 _FAR = 1e300  # keeps sums of squares finite
@@ -50,21 +51,25 @@ def _attribute_part(part: RuleBase, rows: FloatArray, baseline: FloatArray) -> A
 def _attribute_plain(rules: RuleBase, rows: FloatArray, baseline: FloatArray) -> Attribution:
     """Split the difference among the features of rules without bends."""
     found = Attribution(*(np.empty((len(rows), rules.n_outputs, rules.n_features)) for _ in range(2)))
-    size = max(1, _NUMBERS_PER_BLOCK // (8 * _FIRST_PANELS * rules.n_rules * rules.n_outputs))
+    size = max(1, _NUMBERS_PER_BLOCK // (8 * _MAX_PANELS * rules.n_rules * rules.n_outputs))
     for start in range(0, len(rows), size):
         here = slice(start, start + size)
         found.by_condition[here], found.by_consequent[here] = _attribute_block(rules, rows[here], baseline)
-    if not (np.isfinite(found.by_condition).all() and np.isfinite(found.by_consequent).all()):
-        raise ValueError(
-            "X has numbers too large or too small to explain: squares of distances exceed the range of numbers. "
-            "Rescale the columns beyond 1e150 or below 1e-150."
-        )
+    _check_range(*found)
     total = rules.predict_raw(rows) - rules.predict_raw(baseline[None])
     rest = (total - (found.by_condition + found.by_consequent).sum(axis=2))[:, :, None]
     is_by_condition = found.by_condition.any(axis=2, keepdims=True)
     found.by_condition[:] += np.where(is_by_condition, rest, 0.0) * _parts(found.by_condition)
     found.by_consequent[:] += np.where(is_by_condition, 0.0, rest) * _parts(found.by_consequent)
     return found
+
+
+def _check_range(*arrays: FloatArray) -> None:
+    if not all(np.isfinite(values).all() for values in arrays):
+        raise ValueError(
+            "X or the rules have numbers too large or too small to explain: squares of distances exceed the range of "
+            "numbers. Rescale the columns beyond 1e150 or below 1e-150."
+        )
 
 
 def _parts(values: FloatArray) -> FloatArray:
@@ -96,7 +101,7 @@ class _Line(NamedTuple):
 
 
 def _attribute_block(rules: RuleBase, rows: FloatArray, baseline: FloatArray) -> Attribution:
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         precision = 1.0 / rules.widths**2
         start = rules.antecedent_inputs(baseline[None])
         step = rules.antecedent_inputs(rows) - start
@@ -104,6 +109,7 @@ def _attribute_block(rules: RuleBase, rows: FloatArray, baseline: FloatArray) ->
         first, last = rules.rule_outputs(baseline[None])[0], rules.rule_outputs(rows)
         level = ((start - rules.centers) * away).sum(axis=1)
         slope, bend = step @ away.T, step**2 @ precision.T
+    _check_range(precision, away, first, last)
     level, slope, bend = (np.clip(part, -_FAR, _FAR) for part in (level, slope, bend))
     line = _Line(level, slope, bend, first, last - first)
     share, pull, pull_by_place = _integrate(line)
@@ -141,6 +147,7 @@ def _integrate(line: _Line) -> tuple[FloatArray, FloatArray, FloatArray]:
         border = line.at(row, left[:, None] + [0.0, width])[2]
         missed = np.abs(np.einsum("t,itk->ik", weights, gradient) - (border[:, 1] - border[:, 0]))
         good = ~(missed > tolerance).any(axis=1) | (halving == _MAX_HALVINGS)
+        good |= 2 * np.count_nonzero(~good) > _MAX_PANELS * n_rows
         np.add.at(sums[0], row[good], np.einsum("t,itr->ir", weights, share[good]))
         np.add.at(sums[1], row[good], np.einsum("t,itrk->irk", weights, pull[good]))
         np.add.at(sums[2], row[good], np.einsum("t,it,itrk->irk", weights, t[good], pull[good]))

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit, softmax
 
 from takagi._messages import need_extra
 from takagi._model import OpenModel, open_model
@@ -25,7 +24,7 @@ from takagi._wording import (
     name_part,
 )
 from takagi.profile import Profile
-from takagi.rulebase import RuleBase
+from takagi.rulebase import RuleBase, apply_link
 from takagi.rulemodel import RuleModel
 
 _BLOCK_ROWS = 10_000  # whose firing shares are in memory together
@@ -258,9 +257,7 @@ class _Whole:
 
     def respond(self, raw: FloatArray) -> FloatArray:
         """Return predictions, given outputs before the link."""
-        if self.model.link == "identity":
-            return raw
-        return expit(raw) if self.model.link == "logit" else softmax(raw, axis=1)
+        return apply_link(raw, self.model.link)
 
     def error(self, prediction: FloatArray, rows: IntArray | slice = slice(None)) -> float:
         """Return the root mean square error over some rows, the mean of the outputs' errors."""

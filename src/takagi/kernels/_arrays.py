@@ -109,6 +109,7 @@ class Work(NamedTuple):
     every_rule: np.ndarray  # (r, l) one for rules, zero for the filling
     rate: np.ndarray  # (r, l) weight of each row and rule in `sum_outer`
     price: np.ndarray  # (r) weight of the disagreement of the rules
+    mean_share: np.ndarray  # (l) mean over the batch
     inverse: np.ndarray  # like centers: 1 / width
     offset: np.ndarray  # like centers: -center / width
     tied: np.ndarray  # like centers: sums over tied parameters
@@ -133,6 +134,7 @@ def make_work(shape, n_rows):
         every_rule=every_rule,
         rate=np.zeros(rows * lanes),
         price=np.zeros(rows),
+        mean_share=np.zeros(lanes),
         inverse=np.zeros(shape.n_blocks * n_inputs_a * LANES),
         offset=np.zeros(shape.n_blocks * n_inputs_a * LANES),
         tied=np.zeros(shape.n_blocks * n_inputs_a * LANES),
@@ -180,6 +182,7 @@ class Settings(NamedTuple):
     l2: float
     smoothness: float
     agreement: float
+    uniformity: float
     cosine: bool  # the rate falls to zero as half a cosine
     averaging: float  # decay of the running mean of the parameters, 0 for none
     max_iter: int

@@ -207,6 +207,32 @@ def price_disagreement(shape, work, rows, weight, agreement):
 
 
 @inner
+def price_unevenness(shape, work, rows, weight, uniformity):
+    """Add to `pull` what uneven mean shares of the rules add to it, after `measure_errors`.
+
+    The price times the sum over rules of the squared mean share is added to the loss of each row. Means are weighted,
+    so the derivative by a share is 2 x price x weight x the rule's mean share.
+    """
+    n_rows, stride, total = len(rows), shape.n_blocks * LANES, 0.0
+    clear(work.mean_share, 0, stride)
+    for i in range(n_rows):
+        total += weight[rows[i]]
+        for v in range(0, stride, LANES):
+            share = load_vector(work.share, i * stride + v)
+            store(work.mean_share, v, fma(share, weight[rows[i]], load_vector(work.mean_share, v)))
+    scale = 1.0 / total if total > 0.0 else 0.0
+    for i in range(n_rows):
+        mean = splat(0.0)
+        for v in range(0, stride, LANES):
+            mean = fma(load_vector(work.share, i * stride + v), load_vector(work.mean_share, v), mean)
+        center, price = lanes_sum(mean), 2.0 * uniformity * weight[rows[i]] * scale
+        for v in range(0, stride, LANES):
+            slope = load_vector(work.share, i * stride + v) * price
+            pull = load_vector(work.pull, i * stride + v)
+            store(work.pull, i * stride + v, fma(load_vector(work.mean_share, v) - center, slope, pull))
+
+
+@inner
 def differentiate_sets(inputs, n_rows, inverse, offset, pull, grad_c, grad_s, n_inputs, n_blocks):
     """Set the gradients of centers and widths."""
     stride = n_blocks * LANES

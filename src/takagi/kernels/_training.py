@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from takagi.kernels._arrays import ADABELIEF, ADABOUND, DIVERGED, GOES_ON, LANES, LOG, MOMENTUM, STALLED
-from takagi.kernels._batch import backward, forward, measure_errors, price_disagreement
+from takagi.kernels._batch import backward, forward, measure_errors, price_disagreement, price_unevenness
 from takagi.kernels._compile import entry_point, inner
 from takagi.kernels._lanes import copy_sign, load_vector, store, vector_abs, vector_max, vector_min, vector_sqrt
 from takagi.kernels._layout import invert_widths
@@ -117,6 +117,8 @@ def differentiate(shape, settings, state, work, tied_sets, data, rows, kept):
     lost, total = measure_errors(shape, work, rows, y, weight, settings.loss)
     if settings.agreement > 0.0:
         price_disagreement(shape, work, rows, weight, settings.agreement)
+    if settings.uniformity > 0.0:
+        price_unevenness(shape, work, rows, weight, settings.uniformity)
     backward(state.theta, shape, work, len(rows), state.grad, settings, tied_sets)
     apply_powerball(state.grad, settings.powerball)
     mean = lost / total if total > 0.0 else 0.0

@@ -1,6 +1,6 @@
 """Models as plain JSON values and back; classes come from fixed tables, so that nothing is imported by name."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import fields
 from functools import partial
 from typing import Any
@@ -12,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from takagi._compat import validate_parameters
 from takagi._messages import warn_user
-from takagi.estimators import TSKCommittee, TSKRegressor
+from takagi.estimators import TSKClassifier, TSKCommittee, TSKRegressor
 from takagi.initializers import INITIALIZERS
 from takagi.optimizers import OPTIMIZERS
 from takagi.persistence._committee import decode_committee, encode_committee
-from takagi.persistence._regressor import decode_regressor, encode_regressor
+from takagi.persistence._estimator import decode_estimator, encode_estimator
 from takagi.persistence._rules import (
     build,
     decode_names,
@@ -38,8 +38,9 @@ _SCALERS: dict[type, tuple[str, ...]] = {  # with what fitting finds out
     RobustScaler: ("center_", "scale_"),
 }
 _FIRST = tuple(kind.__name__ for kind in (TableEncoder, *_SCALERS))
-_LAST = ("TSKRegressor", "TSKCommittee")
-_STEPS: dict[str, type] = {kind.__name__: kind for kind in (TableEncoder, *_SCALERS, TSKRegressor, TSKCommittee)}
+_SINGLE = (TSKRegressor, TSKClassifier)
+_LAST = tuple(kind.__name__ for kind in (*_SINGLE, TSKCommittee))
+_STEPS: dict[str, type] = {kind.__name__: kind for kind in (TableEncoder, *_SCALERS, *_SINGLE, TSKCommittee)}
 _SETTINGS: dict[str, type] = {
     type(known).__name__: type(known) for known in (*INITIALIZERS.values(), *OPTIMIZERS.values())
 }
@@ -56,14 +57,14 @@ def encode_model(model: Any) -> dict[str, Any]:
         return {"class": "RuleBase", "rules": encode_rules(model)}
     if type(model) is RuleModel:
         return {"class": "RuleModel", **encode_parts(model)}
-    if type(model) in (TSKRegressor, TSKCommittee):
+    if type(model) in (*_SINGLE, TSKCommittee):
         return _encode_step(model, "model")
-    if type(model) is not Pipeline or type(model.steps[-1][1]) not in (TSKRegressor, TSKCommittee):
+    if type(model) is not Pipeline or type(model.steps[-1][1]) not in (*_SINGLE, TSKCommittee):
         ending = f" that ends in {type(model.steps[-1][1]).__name__}" if type(model) is Pipeline else ""
         hint = " Save its best_estimator_." if hasattr(model, "best_estimator_") else ""
         raise ModelFileError(
-            "A model file holds a TSKRegressor or TSKCommittee, a Pipeline that ends in one, a RuleBase or a "
-            f"RuleModel, got a {type(model).__name__}{ending}.{hint}"
+            "A model file holds a TSKRegressor, TSKClassifier or TSKCommittee, a Pipeline that ends in one, a RuleBase "
+            f"or a RuleModel, got a {type(model).__name__}{ending}.{hint}"
         )
     return {
         "class": "Pipeline",
@@ -123,12 +124,14 @@ def _encode_step(step: Any, name: str) -> Any:
             f"The step {name!r} is a {type(step).__name__}, which a model file cannot hold: before the regressor it "
             f"holds {', '.join(_FIRST)}. Do that step outside the pipeline, and save the rest."
         )
-    if type(step) is TSKRegressor:
+    if type(step) in _SINGLE:
         step.find_rules()  # which says how many rows a stream still waits for
     check_is_fitted(step)
     if type(step) is TSKCommittee:
         return encode_committee(step, lambda member: _encode_step(member, name), _encode_value)
-    encode = {TSKRegressor: encode_regressor, TableEncoder: _encode_encoder}.get(type(step), _encode_scaler)
+    encode: Callable[[Any], dict[str, Any]] = _encode_encoder if type(step) is TableEncoder else _encode_scaler
+    if type(step) in _SINGLE:
+        encode = encode_estimator
     parameters = {key: _encode_value(value, key) for key, value in step.get_params(deep=False).items()}
     return {"class": type(step).__name__, "parameters": parameters, **encode(step)}
 
@@ -140,8 +143,8 @@ def _decode_step(node: Node, kinds: Collection[str]) -> Any:
     if kind is TSKCommittee:
         return decode_committee(node, lambda member: _decode_step(member, _LAST[:1]), _decode_parameters)
     parameters = _decode_parameters(node.field("parameters"), kind)
-    if kind is TSKRegressor:
-        return decode_regressor(parameters, node)
+    if kind in _SINGLE:
+        return decode_estimator(kind, parameters, node)
     decode = _decode_encoder if kind is TableEncoder else _decode_scaler
     return decode(kind(**parameters), node)
 
@@ -215,6 +218,8 @@ def _encode_value(value: Any, name: str) -> Any:
         return value
     if isinstance(value, tuple | list):
         return [_encode_value(item, name) for item in value]
+    if name == "class_weight":
+        return {"class": "dict", "items": [[_encode_value(part, name) for part in item] for item in value.items()]}
     if type(value) in _SETTINGS.values():
         settings = {f.name: _encode_value(getattr(value, f.name), f"{name}.{f.name}") for f in fields(value)}
         return {"class": type(value).__name__, **settings}
@@ -238,6 +243,9 @@ def _decode_value(node: Node) -> Any:
         return tuple(item.scalar() for item in node)
     if type(node.value) is not dict:
         return node.scalar()
+    if node.field("class").text((*_SETTINGS, "dict")) == "dict":
+        pairs = [[part.scalar() for part in item] for item in node.open(("class", "items"))["items"]]
+        return build(node, lambda: dict(pairs))
     kind = _SETTINGS[node.field("class").text(_SETTINGS)]
     parts = node.open(["class", *(f.name for f in fields(kind))])
     read = {f.name: parts[f.name].integer if type(f.default) is int else parts[f.name].number for f in fields(kind)}

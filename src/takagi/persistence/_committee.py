@@ -8,7 +8,7 @@ import numpy as np
 
 from takagi.calibration import Calibration
 from takagi.estimators import Memory, TSKCommittee, TSKRegressor
-from takagi.persistence._regressor import decode_stages, encode_stages
+from takagi.persistence._estimator import decode_stages, encode_stages
 from takagi.persistence._rules import decode_calibration, encode_calibration
 from takagi.persistence._schema import Node
 from takagi.rulemodel import RuleModel

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from takagi._files import write_whole
+from takagi._files import open_regular, write_whole
 from takagi.persistence._codec import decode_model, encode_model
 from takagi.persistence._schema import ModelFileError, parse
 from takagi.persistence._upgrade import upgrade
@@ -32,7 +32,7 @@ def save(model: Any, path: str | os.PathLike) -> None:
 
     Parameters
     ----------
-    model : TSKRegressor, TSKCommittee, Pipeline, RuleBase or RuleModel
+    model : TSKRegressor, TSKClassifier, TSKCommittee, Pipeline, RuleBase or RuleModel
         A fitted estimator, a pipeline that ends in one, or rules alone.
     path : str or Path
         The file; one that exists is replaced.
@@ -75,7 +75,7 @@ def load(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
 
     Returns
     -------
-    TSKRegressor, TSKCommittee, Pipeline, RuleBase or RuleModel
+    TSKRegressor, TSKClassifier, TSKCommittee, Pipeline, RuleBase or RuleModel
         As it was saved.
 
     Raises
@@ -97,9 +97,7 @@ def load(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
     (TSKRegressor(max_iter=50, n_rules=2, random_state=0), True)
     """
     path = Path(path)
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder, expected a model file.")
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         try:
             content = _read_checked(stream, max_bytes)
             parts = parse(content).open(("format", "version", "takagi", "sha256", "model"))

@@ -6,7 +6,7 @@ import numpy as np
 
 from takagi import kernels
 from takagi._typing import BoolArray, FloatArray
-from takagi.fitting import Rows, Units, bound_by_range
+from takagi.fitting import Rows, Units, bound_by_range, center_logits
 from takagi.profile import measure_profile
 from takagi.rulebase import RuleBase, pack, unpack
 from takagi.streaming._seen import Seen
@@ -94,7 +94,8 @@ class Learner:
     def record(self, run: Run, n_before: int) -> None:
         """Add the block that began with entry `n_before` of the run's history to the history."""
         block = run.history[n_before : run.n_iter - run.first_iter]
-        errors = np.array([np.sqrt(np.mean(block[:, 0] ** 2)), block[-1, 1]]) * self.units.loss_factor
+        mean = np.mean(block[:, 0]) if run.config.loss == "log" else np.sqrt(np.mean(block[:, 0] ** 2))
+        errors = np.array([mean, block[-1, 1]]) * self.units.loss_factor
         known = self.history if np.isnan(errors[1]) else self.history[~np.isnan(self.history[:, 2])]  # all or none
         self.history = np.vstack([known, np.r_[self.n_iter, errors]])
         if len(self.history) > MAX_HISTORY:
@@ -114,7 +115,7 @@ class Learner:
 
     def read_rules(self, seen: Seen) -> RuleBase:
         """Return the best rules in the units of the data, those that govern most first, with a profile of all rows."""
-        rules = unpack(self.state.best, self.start).rescale(*self.units)
+        rules = center_logits(unpack(self.state.best, self.start).rescale(*self.units))
         X, y, weight = seen.sample
         profile = measure_profile((X, y), rules.firing_share, weight)
         order = np.argsort(-profile.share, kind="stable")

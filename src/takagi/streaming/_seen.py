@@ -137,11 +137,13 @@ class Seen:
         """Which features have been constant so far."""
         return is_constant(self.x.spread, self.x.peak)
 
-    def units(self, scales_inputs: bool, scales_target: bool) -> Units:
+    def units(self, scales_inputs: bool, scales_target: bool, centers_target: bool = True) -> Units:
         """Return the units to train in, as `measure_units` does for rows in memory."""
-        units = Units.of_data(len(self.x.mean), len(self.y.mean))._replace(y_mean=self.y.mean)
+        units = Units.of_data(len(self.x.mean), len(self.y.mean))
         if scales_inputs:
             units = units._replace(x_mean=self.x.mean, x_scale=self.x.scale)
+        if centers_target:
+            units = units._replace(y_mean=self.y.mean)
         return units._replace(y_scale=self.y.scale) if scales_target else units
 
 

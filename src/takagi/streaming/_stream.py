@@ -8,7 +8,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from takagi._messages import warn_user
-from takagi.fitting import Fitted, Plan, Rows, Stage, Watch, add_limits, forget_data, initialize
+from takagi._text import quote
+from takagi._typing import FloatArray
+from takagi.fitting import Fitted, Plan, Rows, Stage, Units, Watch, add_limits, forget_data, initialize, measure_entropy
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
 from takagi.streaming._learner import Learner
@@ -18,6 +20,7 @@ from takagi.training import Run, TrainConfig, announce_compilation, draw_keep
 ASSUMED_ROWS = 1_999  # of a stream of unknown length: enough for the most rules, few enough for small batches
 _ROWS_PER_RULE = 8  # that are waited for before the first rules are made
 _ROWS_FOR_AUTO = 1_000  # the same where the number of rules is open
+_ROWS_TO_COMPARE = 20  # rows of which it is no chance that all lie beyond the others
 _ITERATIONS_PER_BLOCK = 32  # between two validations, which cost as much
 _MAX_WAITING = 10_000  # rows: for different ones before the first rules, and what is left of a block after Ctrl-C
 
@@ -90,6 +93,20 @@ class Stream:
                 "column if it is the same target."
             )
 
+    def warn_of_order(self, X: FloatArray, names: Sequence[str] | None) -> None:
+        """Warn if all values of a feature in a block lie beyond those of the blocks before, as in sorted rows."""
+        if self.seen is None or min(len(X), self.seen.n_rows) < _ROWS_TO_COMPARE:
+            return
+        low, high, known = X.min(axis=0), X.max(axis=0), self.seen.x
+        is_beyond = ((low >= known.high) & (high > known.high)) | ((high <= known.low) & (low < known.low))
+        if is_beyond.any():
+            m = int(is_beyond.argmax())
+            warn_user(
+                f"All values of {quote(names[m] if names is not None else f'x{m}')} in this block lie beyond those of "
+                "the blocks before: the rows seem to be sorted. A stream learns well from rows in random order only; "
+                "shuffle them first, or use takagi.fit_dataset, which mixes the rows of files."
+            )
+
     def read(self, plan: Plan, stopped: str) -> Fitted:
         """Return the best rules so far, and how they came about."""
         assert self.learner is not None
@@ -136,7 +153,7 @@ class Stream:
 
     def _begin(self, seen: Seen, plan: Plan) -> Learner:
         """Make the first rules of the rows that wait, or take given ones."""
-        units = seen.units(plan.scales_inputs, plan.scales_target)
+        units = find_units(seen, plan)
         if self.start is not None:
             start = units.express(forget_data(self.start))
         else:
@@ -151,9 +168,12 @@ class Stream:
         Rows that come for the first time cannot be overfitted, so penalties count as far as rows have come again.
         """
         assert self.learner is not None
-        units = seen.units(plan.scales_inputs, plan.scales_target)
+        units = find_units(seen, plan)
         variances = (seen.y.scale / units.y_scale) ** 2
-        noise = self.learner.best_loss**2 / float(variances.mean())
+        if plan.has_classes:
+            noise = self.learner.best_loss / measure_entropy(seen.y.mean)
+        else:
+            noise = self.learner.best_loss**2 / float(variances.mean())
         n_distinct = horizon.n_rows or seen.n_distinct
         penalties = plan.penalties.with_noise(noise if np.isfinite(noise) else 1.0)
         config = replace(
@@ -175,7 +195,7 @@ class Stream:
         if n_batches < 1:
             return
         config = self._configure(seen, plan, horizon)
-        learner = self.learner.enter(seen.units(plan.scales_inputs, plan.scales_target), seen.is_constant, config)
+        learner = self.learner.enter(find_units(seen, plan), seen.is_constant, config)
         rows = seen.waiting.take(np.arange(n_batches * batch_size))
         rows = rows._replace(weight=rows.weight * (seen.n_rows / seen.x.weight))
         announce_compilation()
@@ -206,3 +226,8 @@ class Stream:
                 "rules. Lower learning_rate.",
                 ConvergenceWarning,
             )
+
+
+def find_units(seen: Seen, plan: Plan) -> Units:
+    """Return the units to train in by all rows so far."""
+    return seen.units(plan.scales_inputs, plan.scales_target, plan.centers_target)

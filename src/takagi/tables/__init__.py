@@ -8,8 +8,9 @@ from takagi.tables._arrow import ArrowSource
 from takagi.tables._cells import Cells, as_numbers, as_words, find_kind, parse_number, read_cells
 from takagi.tables._dask import DaskSource
 from takagi.tables._dialect import LARGE_BYTES
+from takagi.tables._doctor import check_table
 from takagi.tables._encoder import MISSING, Column, TableEncoder
-from takagi.tables._errors import DatasetError, HeaderWarning, RequestError, SheetWarning
+from takagi.tables._errors import ColumnWarning, DatasetError, HeaderWarning, RequestError, SheetWarning
 from takagi.tables._files import (
     PARQUET_SUFFIXES,
     TEXT_SUFFIXES,
@@ -22,6 +23,7 @@ from takagi.tables._files import (
     locate_file,
     open_table,
 )
+from takagi.tables._findings import Finding, TableCheck
 from takagi.tables._open import open_dataset, open_rows
 from takagi.tables._schema import TextParts
 from takagi.tables._shuffle import shuffle_rows
@@ -36,8 +38,10 @@ __all__ = [
     "Block",
     "Cells",
     "Column",
+    "ColumnWarning",
     "DaskSource",
     "DatasetError",
+    "Finding",
     "HeaderWarning",
     "NamedTable",
     "OpenTable",
@@ -46,11 +50,13 @@ __all__ = [
     "RowSample",
     "RowSource",
     "SheetWarning",
+    "TableCheck",
     "TableEncoder",
     "TableLayout",
     "TextParts",
     "as_numbers",
     "as_words",
+    "check_table",
     "find_columns",
     "find_files",
     "find_kind",

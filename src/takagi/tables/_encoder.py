@@ -17,6 +17,7 @@ from takagi._text import format_number
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import is_dask
 from takagi.tables._cells import Cells, as_numbers, as_truth, as_words, find_kind, read_cells
+from takagi.tables._errors import ColumnWarning
 
 MISSING = "missing"
 
@@ -171,6 +172,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             _describe(read_cells(values, name), name, self.max_levels, self.min_frequency)
             for name, values in zip(names, _split(X), strict=True)
         ]
+        _warn_of_texts(columns)
         self._store(tuple(columns))
         return self
 
@@ -344,6 +346,18 @@ def _describe(cells: Cells, name: str, max_levels: int, min_frequency: int) -> C
 def _count(codes: IntArray) -> list[tuple[int, int]]:
     """Return the codes that occur, and how often; missing values are not counted."""
     return [(k, count) for k, count in enumerate(np.bincount(codes[codes >= 0]).tolist()) if count]
+
+
+def _warn_of_texts(columns: Sequence[Column]) -> None:
+    """Warn of columns all of whose words are too rare to be levels."""
+    names = [repr(column.name) for column in columns if column.has_others and len(column.levels) == column.has_missing]
+    if names:
+        shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+        warn_user(
+            f"Columns of texts that hardly occur twice make no inputs: {shown}. If they are names or numbers of items, "
+            "drop them; else put the texts into groups, or raise max_levels.",
+            ColumnWarning,
+        )
 
 
 def _choose_levels(counts: dict[str, int], max_levels: int, min_frequency: int) -> list[str]:

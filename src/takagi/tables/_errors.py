@@ -34,5 +34,9 @@ class HeaderWarning(UserWarning):
     """The names of a table look like data."""
 
 
+class ColumnWarning(UserWarning):
+    """A column of a table makes no input."""
+
+
 class SheetWarning(UserWarning):
     """A file has several sheets, and the first one is read."""

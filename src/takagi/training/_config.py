@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import logsumexp
 
 from takagi import kernels
 from takagi._messages import unknown_name
@@ -63,7 +62,9 @@ class LogLoss:
         """Return the log loss of each row from its outputs before the link, of shape (n_rows,)."""
         if outputs.shape[1] == 1:
             return (np.logaddexp(0.0, outputs) - outputs * y)[:, 0]
-        return (y * (logsumexp(outputs, axis=1, keepdims=True) - outputs)).sum(axis=1)
+        highest = outputs.max(axis=1, keepdims=True)  # so that nothing overflows
+        total = np.log(np.exp(outputs - highest).sum(axis=1, keepdims=True))
+        return (y * (highest + total - outputs)).sum(axis=1)
 
     def report(self, mean: float) -> float:
         """Return what is reported of a mean over rows: the mean itself."""
@@ -105,6 +106,9 @@ class TrainConfig:
         Penalty on the disagreement of the rules that govern a row: half of it times the sum over rules of ``share *
         (output - prediction)**2``, outputs before the link, is added to the loss of each row and output. So every rule
         has to be right by itself where it governs. Not in the paper.
+    uniformity : float, default=0
+        Uniform regularization [1]_: so many times the sum over rules of the squared mean share in the batch is added to
+        the loss of each row, which is least where all rules govern equally many rows. Not in the paper.
     batch_size : int, default=64
     max_iter : int, default=1000
     schedule : {"constant", "cosine"}, default="constant"
@@ -119,6 +123,12 @@ class TrainConfig:
     width_floor : float, optional
         Widths are kept above it; by default a tenth of the smallest initial width, and the smallest initial width where
         rules share sets.
+
+    References
+    ----------
+    .. [1] Y. Cui, D. Wu and J. Huang, Optimize TSK fuzzy systems for classification problems: mini-batch gradient
+       descent with uniform regularization and batch normalization, IEEE Transactions on Fuzzy Systems 28(12), 2020.
+       Their distance of mean shares from a constant differs by a constant, since shares sum to 1.
     """
 
     optimizer: Optimizer | OwnOptimizer = field(default_factory=AdaBelief)
@@ -128,6 +138,7 @@ class TrainConfig:
     l2: float = 0.05
     smoothness: float = 0.0
     agreement: float = 0.0
+    uniformity: float = 0.0
     batch_size: int = 64
     max_iter: int = 1000
     schedule: str = "constant"
@@ -164,6 +175,7 @@ _RANGES = (
     ("l2", 0.0, _HUGE),
     ("smoothness", 0.0, _HUGE),
     ("agreement", 0.0, _HUGE),
+    ("uniformity", 0.0, _HUGE),
     ("batch_size", 1, _HUGE),
     ("max_iter", 0, _HUGE),
     ("averaging", 0.0, 0.999999),

@@ -296,6 +296,7 @@ def _settings(config: TrainConfig, rules: RuleBase, every: int) -> kernels.Setti
         l2=float(config.l2),
         smoothness=float(config.smoothness),
         agreement=float(config.agreement),
+        uniformity=float(config.uniformity),
         cosine=config.schedule == "cosine",
         averaging=float(config.averaging),
         max_iter=int(config.max_iter),

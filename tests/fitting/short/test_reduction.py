@@ -7,7 +7,7 @@ from takagi import Bend, RuleBase, RuleModel
 from takagi.fitting import Limits, Rows, can_be_reduced, reduce_model
 from takagi.fitting._short._polish import solve_weights
 from takagi.fitting._short._reduction import price_conditions, price_rules
-from takagi.fitting._short._workshop import make_true, open_workshop, read_model, write_model
+from takagi.fitting._short._workshop import draft_model, make_true, open_workshop, write_model
 
 BEND = Bend(0, "above", 5.0)
 
@@ -40,7 +40,7 @@ def make_model():
 def made():
     rows = make_rows()
     workshop = open_workshop(rows, 0.1, 0.1, (BEND,))
-    return rows, workshop, read_model(make_model(), workshop)
+    return rows, workshop, draft_model(make_model(), workshop)
 
 
 def measure_square(draft, task):

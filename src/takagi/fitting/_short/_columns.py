@@ -10,7 +10,7 @@ from takagi.bend import Bend
 from takagi.fitting._rows import Rows, measure_columns
 from takagi.fitting._screening import choose_forward
 
-_MOST_SLOPES = 24  # that the first formula has
+MOST_SLOPES = 24  # that the first formula has
 _MOST_BENDS = 6  # the same
 _KNOTS = (0.15, 0.3, 0.5, 0.7, 0.85)  # quantiles
 _FEWEST_VALUES = 5  # of a feature that bends
@@ -64,6 +64,6 @@ def find_knots(column: FloatArray) -> list[float]:
 def choose_base(columns: FloatArray, target: FloatArray, weight: FloatArray, n_features: int, ridge: float) -> IntArray:
     """Return the columns of the first formula: slopes, the best ones if there are many, and a few bends."""
     slopes, none = np.arange(n_features), np.empty(0, dtype=np.intp)
-    if n_features > _MOST_SLOPES:
-        slopes = choose_forward(columns[:, :n_features], target, weight, none, _MOST_SLOPES, ridge)
+    if n_features > MOST_SLOPES:
+        slopes = choose_forward(columns[:, :n_features], target, weight, none, MOST_SLOPES, ridge)
     return choose_forward(columns, target, weight, slopes, _MOST_BENDS, ridge, first=n_features)

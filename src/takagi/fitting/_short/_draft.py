@@ -73,6 +73,14 @@ class SumDraft:
         """Return all rules but one."""
         return self.take(np.flatnonzero(np.arange(self.n_rules) != rule))
 
+    def say_once(self) -> "SumDraft":
+        """Return the draft with each column in one of the formulas that always hold; one without columns goes."""
+        alone = np.flatnonzero(self.together.sum(axis=1) == 1)
+        uses = self.uses.copy()
+        uses[alone] &= np.cumsum(uses[alone], axis=0) == 1
+        empty = alone[~uses[alone].any(axis=1)][: self.n_rules - 1]
+        return self.use(uses).take(np.setdiff1d(np.arange(self.n_rules), empty))
+
     def use(self, uses: BoolArray) -> "SumDraft":
         """Return the draft with other terms; the weights of those that are left out are zero."""
         weights = self.weights.copy()

@@ -12,8 +12,8 @@ from takagi.fitting._rows import Rows, draw_order, measure_units
 from takagi.fitting._screening import find_repeats
 from takagi.fitting._short._draft import SumDraft
 from takagi.fitting._short._growth import grow
-from takagi.fitting._short._noise import measure_noise, trust_few_slopes
-from takagi.fitting._short._polish import polish
+from takagi.fitting._short._noise import measure_few_slopes, measure_noise
+from takagi.fitting._short._polish import polish, solve_weights
 from takagi.fitting._short._pruning import exchange_for_formulas, exchange_terms, prune_terms
 from takagi.fitting._short._workshop import Limits, Workshop, make_true, open_workshop, say_mean, write_model
 from takagi.fitting._training import Watch
@@ -36,6 +36,7 @@ class Short(NamedTuple):
     stopped: str
     penalties: tuple[float, float]  # on weights and narrow sets
     repeats: tuple[tuple[int, int], ...] = ()  # features left out, each with the one that says the same
+    is_exact: bool = False  # whether it is a line that leaves next to nothing
 
 
 def fit_short(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -> Short:
@@ -57,7 +58,8 @@ def fit_short(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) ->
     watch.count(len(short.losses))
     if short.model.n_rules == 1 and limits.n_rules > 1:
         warn_user("No split of the rows gains more than chance would: the model is one formula, without conditions.")
-    return short._replace(repeats=tuple(find_repeats(standard.X)))
+    is_exact = noise.is_exact and all(part.n_rules == 1 for part in short.model.parts)
+    return short._replace(repeats=tuple(find_repeats(standard.X)), is_exact=is_exact)
 
 
 def _fit_size(rows: Rows, noise: float, limits: Limits, watch: Watch | None, n_fits: int = _MOST_FITS) -> Short:
@@ -102,7 +104,7 @@ def _finish(draft: SumDraft, workshop: Workshop, limits: Limits) -> tuple[SumDra
     task, base = workshop.coarse, workshop.base
     draft = prune_terms(draft, task, limits.max_terms)
     draft = exchange_for_formulas(draft, task, base, (limits.n_rules, limits.max_terms))
-    draft = exchange_terms(draft, task, limits.max_terms)
+    draft = exchange_terms(solve_weights(draft.say_once(), task), task, limits.max_terms)
     return polish(draft, workshop.task, _LAST_STEPS)
 
 
@@ -112,9 +114,10 @@ def _count_parameters(draft: SumDraft) -> int:
 
 def _say_little(rows: Rows, standard: Rows, max_terms: int, rng: np.random.Generator) -> RuleModel:
     """Return one rule: ridge regression with few features if they tell anything, and else the mean of the target."""
-    if trust_few_slopes(standard, max_terms, rng):
+    slopes = measure_few_slopes(standard, max_terms, rng)
+    if slopes > 0:
         warn_user("No rules can be told from chance: the model is one formula, without conditions.")
-        return RuleModel((fit_few_slopes(rows, max_terms),))
+        return RuleModel((fit_few_slopes(rows, max_terms, slopes),))
     warn_user("No column tells anything about the target that could be seen: the model is the target's mean.")
     return say_mean(rows)
 

@@ -1,15 +1,15 @@
 """How much of the target nothing explains: the error of a support vector machine on rows that it has not seen."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
 from sklearn.svm import SVR
 
 from takagi._typing import FloatArray
 from takagi.fitting._pilots import is_clearly_less
-from takagi.fitting._ridge import fit_few_slopes, measure_step
+from takagi.fitting._ridge import EXACT, fit_few_slopes, fit_ridge, measure_step
 from takagi.fitting._rows import Rows, draw_order
 
 _MAX_ROWS = 1_500
@@ -22,6 +22,7 @@ class Noise(NamedTuple):
 
     part: float  # of the target's variance that is noise
     is_all: bool  # whether nothing is clearly better than the mean
+    is_exact: bool = False  # whether ridge regression leaves next to nothing
 
 
 def measure_noise(rows: Rows, rng: np.random.Generator) -> Noise:
@@ -33,18 +34,21 @@ def measure_noise(rows: Rows, rng: np.random.Generator) -> Noise:
     if len(order) < 2 * _FOLDS:
         return Noise(0.5, is_all=False)
     rows = rows.take(order)
-    found = [_cross_validate(rows, kind) for kind in (lambda: SVR(C=10.0), lambda: Ridge(1.0))]
+    found = [_cross_validate(rows, predict) for predict in (_predict_smoothly, _predict_linearly)]
     of_mean = (rows.y**2).mean(axis=1)
     means = [float(np.average(errors, weights=rows.weight)) for errors in found]
     is_all = not any(is_clearly_less(errors, of_mean, rows.weight) for errors in found)
-    return Noise(float(np.clip(min(means), _LEAST, 1.0)), is_all)
+    return Noise(float(np.clip(min(means), _LEAST, 1.0)), is_all, is_exact=means[1] < EXACT)
 
 
-def trust_few_slopes(rows: Rows, n_terms: int, rng: np.random.Generator) -> bool:
-    """Whether ridge regression with few features tells more of rows that it has not seen than chance would."""
+def measure_few_slopes(rows: Rows, n_terms: int, rng: np.random.Generator) -> float:
+    """Return how much of the slopes of ridge regression with few features helps on rows that it has not seen.
+
+    It is 0 where that may be chance, and in doubt rather more than less: its penalty has made them small already.
+    """
     rows = rows.take(draw_order(rows, rng)[0][:_MAX_ROWS])
     if len(rows.X) < 2 * _FOLDS:
-        return False
+        return 0.0
     target, said = np.empty((2, *rows.y.shape))
     for training, judged in KFold(_FOLDS).split(rows.X):
         known = rows.take(training)
@@ -52,14 +56,21 @@ def trust_few_slopes(rows: Rows, n_terms: int, rng: np.random.Generator) -> bool
         target[judged] = rows.y[judged] - mean
         said[judged] = fit_few_slopes(known, n_terms).predict_raw(rows.X[judged]) - mean
     part, doubt = measure_step(target, said, rows.weight)
-    return part > doubt
+    return min(1.0, part + doubt) if part > doubt else 0.0
 
 
-def _cross_validate(rows: Rows, make: object) -> FloatArray:
+def _cross_validate(rows: Rows, predict: Callable[[Rows, FloatArray], FloatArray]) -> FloatArray:
     """Return the squared errors of rows by models that have not seen them, averaged over targets."""
-    errors = np.zeros(len(rows.X))
+    errors = np.empty_like(rows.y)
     for training, judged in KFold(_FOLDS).split(rows.X):
-        for y in rows.y.T:
-            model = make().fit(rows.X[training], y[training], sample_weight=rows.weight[training])  # type: ignore[operator]
-            errors[judged] += (model.predict(rows.X[judged]) - y[judged]) ** 2
-    return errors / rows.y.shape[1]
+        errors[judged] = rows.y[judged] - predict(rows.take(training), rows.X[judged])
+    return (errors**2).mean(axis=1)
+
+
+def _predict_smoothly(rows: Rows, X: FloatArray) -> FloatArray:
+    machines = [SVR(C=10.0).fit(rows.X, y, rows.weight) for y in rows.y.T]
+    return np.column_stack([machine.predict(X) for machine in machines])
+
+
+def _predict_linearly(rows: Rows, X: FloatArray) -> FloatArray:
+    return fit_ridge(rows).predict_raw(X)

@@ -11,7 +11,7 @@ from takagi.fitting._rows import Rows
 from takagi.fitting._short._draft import SumDraft, Task
 from takagi.fitting._short._polish import measure_loss, polish, solve_weights, within_bounds
 from takagi.fitting._short._pruning import drop_conditions, price_terms, prune_terms
-from takagi.fitting._short._workshop import Limits, make_true, open_workshop, read_model, write_model
+from takagi.fitting._short._workshop import Limits, draft_model, make_true, open_workshop, write_model
 from takagi.rulemodel import RuleModel, collect_bends
 
 _MOST_PARAMETERS = 700  # of a model that is reduced in a few seconds
@@ -37,7 +37,7 @@ def reduce_model(model: RuleModel, rows: Rows, noise: float, limits: Limits) -> 
     model = RuleModel(tuple(part.fold_consequents() for part in model.parts))
     workshop = open_workshop(rows, noise, limits.agreement, collect_bends(model.parts))
     task = workshop.coarse
-    draft = _obey(within_bounds(read_model(model, workshop), task), task, limits)
+    draft = _obey(within_bounds(draft_model(model, workshop), task), task, limits)
     draft, _ = polish(solve_weights(draft, task), task, _FIRST_STEPS)
     found: tuple[str, SumDraft] | None = ("train together", draft)
     while found is not None:

@@ -9,7 +9,7 @@ from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.bend import Bend
 from takagi.fitting._rows import Rows, Units, measure_units
 from takagi.fitting._screening import screen_features
-from takagi.fitting._short._columns import FormulaColumns, choose_base, offer_bends, scale_bends
+from takagi.fitting._short._columns import MOST_SLOPES, FormulaColumns, choose_base, offer_bends, scale_bends
 from takagi.fitting._short._draft import SumDraft, Task
 from takagi.fitting._short._intervals import fit_intervals
 from takagi.fitting._short._polish import polish, solve_weights
@@ -19,8 +19,11 @@ from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel, place_weights
 
 _COARSE_ROWS, _MOST_ROWS = 1_200, 4_000  # that find the structure, and that train it to the end
-_RIDGE, _SMOOTHNESS = 8.0, 10.0  # times the noise over the number of rows
-_BEND_PRICE = 1.0  # the same, of a bend when terms are chosen
+# Times the noise over the number of rows. A penalty is the noise over the variance of what is penalized, and all slopes
+# share what is not noise: so that on slopes is larger where there are many, or little to share.
+_RIDGE, _SMOOTHNESS = 8.0, 10.0
+_LEAST_SIGNAL = 0.02  # of the target's variance
+_BEND_PRICE = 1.0  # as _RIDGE, of a bend when terms are chosen
 _MOST_FEATURES = 30  # that are looked at
 _EDGE = 0.05  # of the rows, beyond which there is no center
 _LEAST_GOVERNED = 0.005  # of the rows, that a rule governs
@@ -71,7 +74,7 @@ def open_workshop(rows: Rows, noise: float, agreement: float, bends: tuple[Bend,
         target=standard.y,
         weight=rows.weight / rows.weight.sum(),
         agreement=agreement,
-        ridge=_RIDGE * noise / n_rows + 1e-6,
+        ridge=noise / n_rows * max(_RIDGE, min(len(features), MOST_SLOPES) / max(1 - noise, _LEAST_SIGNAL)) + 1e-6,
         smoothness=_SMOOTHNESS * noise / n_rows + 1e-6,
         bend_price=_BEND_PRICE * noise / n_rows,
         low=np.where(is_flat, Z.min(axis=0), low),
@@ -96,7 +99,7 @@ def make_true(draft: SumDraft, workshop: Workshop) -> tuple[SumDraft, FloatArray
             if not is_open.any():
                 return draft, intervals
             draft = drop_conditions(draft, is_open, task)
-        draft, _ = polish(solve_weights(draft, task), task, _STEPS)
+        draft, _ = polish(solve_weights(draft.say_once(), task), task, _STEPS)
 
 
 def find_governed(share: FloatArray, part: IntArray) -> BoolArray:
@@ -108,7 +111,7 @@ def find_governed(share: FloatArray, part: IntArray) -> BoolArray:
     return governs
 
 
-def read_model(model: RuleModel, workshop: Workshop) -> SumDraft:
+def draft_model(model: RuleModel, workshop: Workshop) -> SumDraft:
     """Return a model without projections, whose bends are those of the workshop, as a draft."""
     units = workshop.units
     mean = np.r_[units.x_mean, workshop.columns.mean]

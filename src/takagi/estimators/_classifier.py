@@ -1,0 +1,337 @@
+"""The classifier: scikit-learn's interface around a fit to classes."""
+
+from collections.abc import Mapping
+from copy import copy
+from typing import Any
+
+import numpy as np
+from scipy.special import log_softmax
+from sklearn.base import ClassifierMixin
+
+from takagi._compat import StrOptions, fit_context
+from takagi._extrapolation import warn_of_held
+from takagi._typing import FloatArray, Table
+from takagi._validation import is_dask, validate_rows
+from takagi.estimators._base import BaseTSK, count_threads, with_one_blas_thread
+from takagi.estimators._labels import find_labels, validate_classes
+from takagi.initializers import Initializer
+from takagi.optimizers import Optimizer, OwnOptimizer
+from takagi.rulebase import apply_link
+from takagi.training import Bounds, Callback, FeasibleSet
+
+
+class TSKClassifier(ClassifierMixin, BaseTSK):
+    """Takagi-Sugeno-Kang fuzzy classification: IF-THEN rules whose formulas are log-odds.
+
+    Two classes have one output, the log-odds of the second one: ``P(classes_[1]) = 1 / (1 + exp(-output))``. More
+    classes have one output each, and probabilities are the softmax of them; outputs of a row sum to zero. Rules are
+    made, trained and penalized as those of `TSKRegressor`, with the log loss in place of the squared error. Each starts
+    with the log-odds of the class frequencies among the rows that it governs.
+
+    Held-out rows, drawn class by class, tell how much of the model is to be rules, logistic regression, or the class
+    frequencies alone, and how sure it may be: all log-odds are divided by one number, the temperature [1]_, that makes
+    the log loss on held-out rows smallest. Both are part of the fitted rules.
+
+    Parameters
+    ----------
+    n_rules : int, "auto" or None, default=None
+        Number of rules. None and "auto" take the power of two nearest to an eighth of the rows, from 8 to 64, 128 above
+        1,000 rows, and one where pilot fits do no better than logistic regression.
+    recipe : {"auto", "accurate", "droprule"}, default="auto"
+        How the rules are learned, as in `TSKRegressor`; there are no short rules for classes. "auto" is "accurate".
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by which those of their rows are multiplied. "balanced" gives all classes the same
+        weight in total. Probabilities are then those of a table with such weights, not of the data.
+    max_conditions, max_terms, init, projection, n_projections, optimizer, bounds, learning_rate, powerball, \
+    keep_prob, l2, smoothness, agreement, batch_size, max_iter, schedule, averaging, n_teachers, standardize, \
+    extrapolation, validation_fraction, warm_start, n_iter_no_change, random_state, n_jobs, verbose
+        As in `TSKRegressor`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted, of the type that they have in y.
+    model_ : RuleModel
+        The fitted rules, with the link "logit" for two classes and "softmax" for more. `model_.predict_raw` returns
+        log-odds, `model_.predict` the probability of the second of two classes, or of all of more. Outputs are named
+        after the classes that they speak of.
+    rule_base_ : RuleBase
+        The only part of `model_`, where there is one.
+    history_ : dict of str to ndarray of shape (n_iter_,)
+        Mean log losses of the training that made `rule_base_`, as in `TSKRegressor`.
+    stopped_ : {"max_iter", "no_change", "callback", "interrupted", "diverged", "logistic", "stream"}
+        Why training ended; "logistic": it did not begin, since logistic regression did better than pilot fits and is
+        the one rule.
+    is_single_target_ : bool
+        Whether there are two classes, and so one output.
+    n_iter_, best_iter_ : int
+        As in `TSKRegressor`; logistic regression counts as one iteration.
+    stages_, recipe_, n_rules_, keep_prob_, l2_, smoothness_, batch_size_, stream_, \
+    n_features_in_, feature_names_in_
+        As in `TSKRegressor`.
+
+    See Also
+    --------
+    TSKRegressor : The same for targets that are numbers.
+
+    References
+    ----------
+    .. [1] C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger, On calibration of modern neural networks, ICML (2017).
+
+    Y. Cui, D. Wu and J. Huang, Optimize TSK fuzzy systems for classification problems: minibatch gradient descent with
+    uniform regularization and batch normalization, IEEE Transactions on Fuzzy Systems 28 (12), 2020.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from takagi import TSKClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = TSKClassifier(n_rules=3, max_iter=300, random_state=0).fit(X[::2], y[::2])
+    >>> model.score(X[1::2], y[1::2]) > 0.9
+    True
+    >>> model.predict_proba(X[:1]).round(1)
+    array([[1., 0., 0.]])
+    """
+
+    _loss = "log"
+    _validate = staticmethod(validate_classes)
+
+    _parameter_constraints = {  # noqa: RUF012
+        **BaseTSK._parameter_constraints,
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+    }
+
+    def __init__(
+        self,
+        n_rules: int | str | None = None,
+        *,
+        recipe: str = "auto",
+        max_conditions: int | None = None,
+        max_terms: int | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        init: str | Initializer = "fcm",
+        projection: str | None = None,
+        n_projections: int | str = "log2",
+        optimizer: str | Optimizer | OwnOptimizer = "adabelief",
+        bounds: Bounds | FeasibleSet | str | None = "auto",
+        learning_rate: float = 0.03,
+        powerball: float = 0.5,
+        keep_prob: float | str = "auto",
+        l2: float | str = "auto",
+        smoothness: float | str = "auto",
+        agreement: float | str = "auto",
+        batch_size: int | str = "auto",
+        max_iter: int = 5000,
+        schedule: str = "cosine",
+        averaging: float = 0.98,
+        n_teachers: int | str = "auto",
+        standardize: bool | str = True,
+        extrapolation: str = "hold",
+        validation_fraction: float = 0.15,
+        warm_start: bool = False,
+        n_iter_no_change: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_rules,
+            recipe=recipe,
+            max_conditions=max_conditions,
+            max_terms=max_terms,
+            init=init,
+            projection=projection,
+            n_projections=n_projections,
+            optimizer=optimizer,
+            bounds=bounds,
+            learning_rate=learning_rate,
+            powerball=powerball,
+            keep_prob=keep_prob,
+            l2=l2,
+            smoothness=smoothness,
+            agreement=agreement,
+            batch_size=batch_size,
+            max_iter=max_iter,
+            schedule=schedule,
+            averaging=averaging,
+            n_teachers=n_teachers,
+            standardize=standardize,
+            extrapolation=extrapolation,
+            validation_fraction=validation_fraction,
+            warm_start=warm_start,
+            n_iter_no_change=n_iter_no_change,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight
+
+    # -- fitting -------------------------------------------------------------------------------------------------------
+
+    @fit_context(prefer_skip_nested_validation=True)
+    @with_one_blas_thread
+    def fit(
+        self,
+        X: Table,
+        y: Table,
+        sample_weight: Table = None,
+        *,
+        X_val: Table = None,
+        y_val: Table = None,
+        callback: Callback | None = None,
+    ) -> "TSKClassifier":
+        """Fit rules to rows.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Numbers; at least two rows.
+        y : array of shape (n_rows,)
+            Labels of at least two classes: text, whole numbers or truth values.
+        sample_weight : array of shape (n_rows,), optional
+            Weights of the rows.
+        X_val, y_val : arrays as X and y, optional
+            Rows to choose the best iterate and the temperature by, in place of a part of X. Their classes must be among
+            those of y.
+        callback : callable, optional
+            As in `TSKRegressor.fit`.
+
+        Returns
+        -------
+        TSKClassifier
+            The fitted estimator.
+        """
+        if is_dask(X):
+            raise ValueError("TSKClassifier takes tables in memory, got a Dask collection. Compute X and y first.")
+        known = copy(self)
+        if self._find_start() is None:
+            known.__dict__.pop("classes_", None)  # of an earlier fit
+        return self._fit(known, X, y, sample_weight, (X_val, y_val), callback)
+
+    @fit_context(prefer_skip_nested_validation=True)
+    @with_one_blas_thread
+    def partial_fit(self, X: Table, y: Table, classes: Table = None, sample_weight: Table = None) -> "TSKClassifier":
+        """Pass once over a block of rows, going on from what is known from earlier blocks or from `fit`.
+
+        Parameters
+        ----------
+        X, y : arrays as in `fit`
+            One row or more, with any of the classes.
+        classes : array of shape (n_classes,), optional
+            All labels that will ever come; needed in the first call, unless the model is fitted.
+        sample_weight : array of shape (n_rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        TSKClassifier
+            The estimator, with the best rules so far.
+
+        Notes
+        -----
+        As in `TSKRegressor.partial_fit`. There is no temperature: rules are as training leaves them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from takagi import TSKClassifier
+        >>> rng = np.random.default_rng(0)
+        >>> model = TSKClassifier(n_rules=4, random_state=0)
+        >>> for _ in range(20):
+        ...     X = rng.uniform(-1, 1, size=(500, 2))
+        ...     y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
+        ...     model = model.partial_fit(X, y, classes=["same", "other"])
+        >>> bool(model.score(X, y) > 0.9)
+        True
+        """
+        known = copy(self)
+        if self.class_weight == "balanced":
+            raise ValueError(
+                "class_weight='balanced' needs all rows at once, which partial_fit does not have. Give the weights as "
+                "a dict, such as {label: weight}."
+            )
+        if classes is not None:
+            known.classes_ = self._agree(find_labels(np.asarray(classes)))
+        elif not hasattr(self, "classes_"):
+            raise ValueError("classes must be passed on the first call to partial_fit: all labels that will ever come.")
+        return self._feed(known, X, y, sample_weight)
+
+    def _agree(self, classes: np.ndarray) -> np.ndarray:
+        """Return the classes of a block, which must be those of the blocks before it."""
+        known = getattr(self, "classes_", classes)
+        if not np.array_equal(known, classes):
+            raise ValueError(f"classes must be {known.tolist()} as before, got {classes.tolist()}.")
+        return known
+
+    # -- prediction ----------------------------------------------------------------------------------------------------
+
+    def predict(self, X: Table) -> np.ndarray:
+        """Predict the classes of rows: the likeliest ones.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels, of the type of `classes_`.
+
+        Warns
+        -----
+        ExtrapolationWarning
+            If values far beyond the training rows are held; see `extrapolation`, and `takagi.inspection.find_outside`.
+        """
+        outputs = self._predict_raw(X)
+        code = outputs.argmax(axis=1) if outputs.shape[1] > 1 else (outputs[:, 0] > 0).astype(np.intp)
+        return self.classes_[code]
+
+    def decision_function(self, X: Table) -> FloatArray:
+        """Return the log-odds of the second of two classes, or the logits of all of more classes.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+        """
+        outputs = self._predict_raw(X)
+        return outputs if outputs.shape[1] > 1 else outputs[:, 0]
+
+    def predict_proba(self, X: Table) -> FloatArray:
+        """Return the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            In the order of `classes_`; every row sums to 1.
+        """
+        outputs = self._predict_raw(X)
+        if outputs.shape[1] > 1:
+            return apply_link(outputs, "softmax")
+        return apply_link(np.hstack([-outputs, outputs]), "logit")
+
+    def predict_log_proba(self, X: Table) -> FloatArray:
+        """Return the logarithms of the probabilities of the classes, which are finite where these are tiny.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+        outputs = self._predict_raw(X)
+        return log_softmax(outputs if outputs.shape[1] > 1 else np.hstack([np.zeros_like(outputs), outputs]), axis=1)
+
+    def _predict_raw(self, X: Table) -> FloatArray:
+        model, rows = self.find_rules(), validate_rows(self, X)
+        warn_of_held(rows, model.limits, model.feature_names)
+        return model.predict_raw(rows, count_threads(self.n_jobs))

@@ -1,0 +1,102 @@
+"""Logistic regression as one rule: what ridge regression is to numbers, it is to classes."""
+
+import numpy as np
+from scipy.optimize import minimize
+
+from takagi._typing import FloatArray
+from takagi.fitting._rows import Rows, is_clearly_less, measure_columns
+from takagi.rulebase import RuleBase, apply_link
+from takagi.training import LOSSES
+
+_PENALTIES = (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.01)  # on half the squared slopes; the strongest first
+_USUAL = 1.0
+_N_FOLDS = 4
+_CLEARLY = 1.02  # times a loss: another one that is clearly worse
+_MAX_CELLS = 2 * 10**6
+_MAX_ITER = 200
+
+
+def fit_logistic(rows: Rows, slopes: float = 1.0, penalty: float = 1.0) -> RuleBase:
+    """Return logistic regression as one rule, with so much of what its slopes change of the class frequencies."""
+    mean, scale = measure_columns(rows.X, rows.weight)
+    scaled = rows._replace(X=(rows.X - mean) / scale)
+    start, n_features = _start(scaled), rows.X.shape[1]
+    consequents = start + slopes * (_descend(scaled, start, penalty) - start)
+    standard = RuleBase(
+        np.zeros((1, n_features)), np.full((1, n_features), np.inf), consequents[None], link=find_link(rows.y)
+    )
+    return standard.rescale(mean, scale, np.zeros(1), np.ones(1))
+
+
+def choose_penalty(rows: Rows) -> float:
+    """Return the penalty of logistic regression with the smallest log loss in cross-validation, the usual one in doubt.
+
+    The order of the rows makes the folds, so it must have nothing to do with the classes.
+    """
+    rows = Rows(*(part[:: -(-rows.X.size // _MAX_CELLS)] for part in rows))
+    if len(rows.X) < 2 * _N_FOLDS:
+        return _USUAL
+    mean, scale = measure_columns(rows.X, rows.weight)
+    Z, fold = (rows.X - mean) / scale, np.arange(len(rows.X)) % _N_FOLDS
+    parts = [rows._replace(X=Z).take(np.flatnonzero(fold != k)) for k in range(_N_FOLDS)]
+    judges = [rows._replace(X=Z).take(np.flatnonzero(fold == k)) for k in range(_N_FOLDS)]
+    weights, weight = [_start(part) for part in parts], np.concatenate([part.weight for part in judges])
+    losses: dict[float, FloatArray] = {}
+    for penalty in _PENALTIES:
+        weights = [_descend(*one, penalty) for one in zip(parts, weights, strict=True)]
+        losses[penalty] = np.concatenate([*map(_judge, judges, weights)])
+        best = min(losses, key=lambda known: float(weight @ losses[known]))
+        if penalty <= _USUAL and weight @ losses[penalty] > _CLEARLY * (weight @ losses[best]):
+            break  # weaker ones will do worse still
+    return best if is_clearly_less(losses[best], losses[_USUAL], weight) else _USUAL
+
+
+def _judge(rows: Rows, weights: FloatArray) -> FloatArray:
+    return LOSSES["log"].measure_rows(weights[:, 0] + rows.X @ weights[:, 1:].T, rows.y)
+
+
+def find_logits(y: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return the log-odds of a class, or the logits of several, by how much of the weight of the rows each class has.
+
+    One row more of each class keeps them finite. The logits of several classes sum to zero. Weights of shape (n_rows,
+    n_rules) give logits for each rule, of shape (n_rules, n_outputs).
+
+    >>> find_logits(np.array([[1.0], [0.0], [1.0], [1.0]]), np.ones(4)).round(3)
+    array([0.693])
+    """
+    mass = weight.T @ y
+    if y.shape[1] == 1:
+        return np.log((mass + 1) / (weight.sum(axis=0)[..., None] - mass + 1))
+    logits = np.log(mass + 1)
+    return logits - logits.mean(axis=-1, keepdims=True)
+
+
+def find_link(y: FloatArray) -> str:
+    """Return the link of rules whose targets are probabilities of one class or of several."""
+    return LOSSES["log"].links[y.shape[1] > 1]
+
+
+def _start(rows: Rows) -> FloatArray:
+    """Return biases and slopes, of shape (n_outputs, n_features + 1), that say the class frequencies."""
+    biases = find_logits(rows.y, rows.weight)
+    return np.column_stack([biases, np.zeros((len(biases), rows.X.shape[1]))])
+
+
+def _descend(rows: Rows, start: FloatArray, penalty: float) -> FloatArray:
+    """Return biases and slopes of standardized features that have the least penalized loss.
+
+    The loss is the sum over rows, whose weights should have mean 1; only slopes are penalized.
+    """
+    Z, n_outputs, weight = rows.X, rows.y.shape[1], rows.weight / rows.weight.sum()
+    part, link = penalty / len(Z), find_link(rows.y)
+
+    def measure(flat: FloatArray) -> tuple[float, FloatArray]:
+        weights = flat.reshape(n_outputs, -1)
+        outputs = weights[:, 0] + Z @ weights[:, 1:].T
+        loss = weight @ LOSSES["log"].measure_rows(outputs, rows.y) + 0.5 * part * (weights[:, 1:] ** 2).sum()
+        errors = (apply_link(outputs, link) - rows.y) * weight[:, None]
+        slopes = errors.T @ Z + part * weights[:, 1:]
+        return float(loss), np.column_stack([errors.sum(axis=0), slopes]).ravel()
+
+    options = {"maxiter": _MAX_ITER, "gtol": 1e-5, "ftol": 1e-9}
+    return minimize(measure, start.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(n_outputs, -1)

@@ -1,0 +1,66 @@
+"""Logistic regression as one rule."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+
+from takagi.fitting import Rows
+from takagi.fitting._logistic import choose_penalty, find_logits, fit_logistic
+
+
+def iris(n_classes):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y < n_classes][:, :2], y[y < n_classes]
+    order = np.random.default_rng(0).permutation(len(X))
+    X, y = X[order], y[order]
+    target = (y == 1)[:, None].astype(float) if n_classes == 2 else np.eye(n_classes)[y]
+    return X, y, Rows(X, target, np.ones(len(X)))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("penalty", [0.5, 10.0])
+def test_it_is_scikit_learns(n_classes, penalty):
+    X, y, rows = iris(n_classes)
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    expected = LogisticRegression(C=1 / penalty, tol=1e-8).fit(scaled, y).predict_proba(scaled)
+    found = fit_logistic(rows, penalty=penalty)
+    np.testing.assert_allclose(found.predict(X), expected[:, 1] if n_classes == 2 else expected, atol=2e-4)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_weights_are_copies_and_without_slopes_there_are_frequencies(n_classes):
+    X, _, rows = iris(n_classes)
+    weight = 1.0 + (X[:, 0] > 5.5)
+    copies = np.repeat(np.arange(len(X)), weight.astype(int))
+    one = fit_logistic(rows._replace(weight=weight / weight.mean()), penalty=1.0)
+    other = fit_logistic(rows.take(copies), penalty=len(copies) / len(X))  # of the loss of all copies
+    np.testing.assert_allclose(one.predict_raw(X), other.predict_raw(X), atol=0.01)
+    flat = fit_logistic(rows, slopes=0.0).predict_raw(X)
+    np.testing.assert_allclose(flat, np.broadcast_to(find_logits(rows.y, rows.weight), flat.shape), atol=1e-12)
+
+
+def test_noise_is_penalized_more_than_a_clear_line():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 10))
+    noise, line = rng.random(300) < 0.5, rng.random(300) < expit(3 * X[:, 0])
+    found = [choose_penalty(Rows(X, y[:, None].astype(float), np.ones(300))) for y in (noise, line)]
+    assert found[0] > 10 * found[1]
+
+
+def test_classes_that_are_absent_or_separable_have_finite_logits():
+    X = np.linspace(-1, 1, 20)[:, None]
+    target = np.column_stack([X[:, 0] > 0, X[:, 0] <= 0, np.zeros(20)]).astype(float)
+    outputs = fit_logistic(Rows(X, target, np.ones(20)), penalty=0.01).predict_raw(X)
+    assert np.isfinite(outputs).all()
+    assert np.abs(outputs).max() < 100
+    assert choose_penalty(Rows(X[:4], target[:4], np.ones(4))) == 1.0
+
+
+def test_logits_of_rules_are_those_of_the_rows_that_they_govern():
+    y, share = np.array([[1.0], [1.0], [0.0]]), np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    np.testing.assert_allclose(find_logits(y, share), [[np.log(3)], [-np.log(2)]])
+    both = find_logits(np.column_stack([y, 1 - y]), share)
+    np.testing.assert_allclose(both.sum(axis=1), 0.0, atol=1e-15)
+    np.testing.assert_allclose(both[:, 0] - both[:, 1], [np.log(3), -np.log(2)])
