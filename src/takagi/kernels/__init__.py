@@ -17,8 +17,11 @@ of the other rows. In log space such a row still has a nearest rule, and whereve
 same.
 
 Without numba, or with NUMBA_DISABLE_JIT, what needs no training works through NumPy (`takagi.kernels._plain`), and
-training says what to install. `takagi.kernels._storage` keeps machine code on disk.
+training says what to install. So are few rows predicted as long as nothing is compiled (`find_kernel`).
+`takagi.kernels._storage` keeps machine code on disk.
 """
+
+import sys
 
 from takagi.kernels._arrays import (
     ADABELIEF,
@@ -48,6 +51,7 @@ from takagi.kernels._arrays import (
     split,
     to_lanes,
 )
+from takagi.kernels._choice import Choice
 from takagi.kernels._keys import key_rows
 
 try:
@@ -77,6 +81,9 @@ else:
         weighted_loss,
     )
 
+_choice = Choice(sys.modules[__name__])
+find_kernel, expect_training = _choice.find_kernel, _choice.expect_training
+
 __all__ = [
     "ADABELIEF",
     "ADABOUND",
@@ -98,7 +105,9 @@ __all__ = [
     "blend_rows",
     "count_blocks",
     "draw_batches",
+    "expect_training",
     "find_gradient",
+    "find_kernel",
     "flatten",
     "from_lanes",
     "is_compiled",
