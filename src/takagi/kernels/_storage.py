@@ -30,12 +30,15 @@ logger = logging.getLogger("takagi")
 
 
 def list_places():
-    """List where machine code may be: where takagi or numba is told, beside the sources, or with the user's files."""
-    told = [os.environ.get("TAKAGI_CACHE_DIR"), numba.config.CACHE_DIR]
+    """List where machine code may be: where takagi is told, or where numba is, beside the sources, or the user's."""
+    told = os.environ.get("TAKAGI_CACHE_DIR")
+    places = [told] if told else [numba.config.CACHE_DIR, Path(__file__).parent / "__pycache__", _find_users_cache()]
+    return [Path(place) / f"takagi-{digest_sources()}" for place in places if place]
+
+
+def _find_users_cache():
     own = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME")
-    users = Path(own) / "takagi" if own else Path(os.path.expanduser("~")) / ".cache" / "takagi"
-    places = [*(Path(place) for place in told if place), Path(__file__).parent / "__pycache__", users]
-    return [place / f"takagi-{digest_sources()}" for place in places]
+    return Path(own) / "takagi" if own else Path(os.path.expanduser("~")) / ".cache" / "takagi"
 
 
 @cache
