@@ -212,11 +212,12 @@ class RuleBase(ShowsText):
         share = np.empty((len(rows) if with_share else 0, self.n_rules))
 
         n_rows = max(_NUMBERS_PER_CALL // len(origin), kernels.BLOCK_ROWS)
+        predict_rows = kernels.find_kernel("predict_rows", rows.size * self.n_rules)
 
         def fill(start: int) -> None:
             here = slice(start, start + n_rows)
             block = np.array(self.expand_rows(rows[here]) - origin, dtype=float, order="C")
-            kernels.predict_rows(theta, shape, kernels.make_columns(shape), block, prediction[here], share[here])
+            predict_rows(theta, shape, kernels.make_columns(shape), block, prediction[here], share[here])
             if link != "identity":
                 prediction[here] = apply_link(prediction[here], link)
 

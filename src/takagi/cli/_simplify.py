@@ -58,8 +58,11 @@ def simplify_model(
         "max_loss": max_loss, "max_rules": max_rules, "max_conditions": max_conditions, "max_terms": max_terms,
     }  # fmt: skip
     with ProgressBars() as watch:
-        watch(Event(f"Simplifying {count(loaded.opened.model.n_rules, 'rule')}", 0, None, "steps"))
-        result = simplify(full, rows.X, rows.y, **limits)
+        task = f"Simplifying {count(loaded.opened.model.n_rules, 'rule')}"
+        watch(Event(task, 0, None, "steps"))
+        result = simplify(
+            full, rows.X, rows.y, **limits, callback=lambda point: watch(Event(task, point.step, None, "steps"))
+        )
     print_text(f"{export_text(result.model)}\n")
     before, after = result.curve[0], result.point
     print_text(f"{_measure(before)} became {_measure(after)} (RMSE {100 * result.loss:+.1f} %)")

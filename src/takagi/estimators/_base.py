@@ -426,8 +426,10 @@ class BaseTSK(BaseEstimator):
 
     def find_rules(self) -> RuleModel:
         """Return the fitted rules, or raise an error that says how many rows a stream still waits for."""
+        if hasattr(self, "model_"):
+            return self.model_
         stream = getattr(self, "stream_", None)
-        if stream is not None and not hasattr(self, "model_"):
+        if stream is not None:
             raise NotFittedError(
                 f"This {type(self).__name__} has no rules yet: {stream.n_waiting} rows wait, and rules are made when "
                 f"there are {stream.n_needed}, and as many different ones as rules. Call partial_fit with more rows."

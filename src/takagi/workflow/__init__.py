@@ -21,6 +21,7 @@ from takagi.workflow._splits import Splits, Ties, plan_splits, split_off
 from takagi.workflow._stability import RuleStability, StableRule, rule_stability
 from takagi.workflow._table import ColumnChoice, TrainingTable, read_training_table
 from takagi.workflow._training import Candidate, calibrate_by_folds, choose_simplest, search_settings, train_model
+from takagi.workflow._warm_up import warm_up
 
 __all__ = [
     "LEFT_OUT",
@@ -59,4 +60,5 @@ __all__ = [
     "summarize_columns",
     "train_in_parts",
     "train_model",
+    "warm_up",
 ]
