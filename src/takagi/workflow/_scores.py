@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
+from threadpoolctl import threadpool_limits
 
 from takagi._scoring import make_ridge
 from takagi._text import count
@@ -187,7 +188,8 @@ def _run(ways: Mapping[str, Any], data: TrainingTable, splits: Splits, measure: 
 def _fit_and_look(
     way: Any, training: tuple[Any, Any], test: tuple[Any, Any], measure: str, unit: float
 ) -> tuple[FloatArray, FloatArray]:
-    with warnings.catch_warnings():
+    # Folds keep the cores busy: threads inside of them would wait for each other.
+    with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit to all rows tells
         way.fit(*training)
         if getattr(getattr(way, "steps", [("", way)])[-1][1], "stopped_", "") == "interrupted":
