@@ -1,5 +1,6 @@
 """Adapters of `accuracy.py`: takagi, the paper's algorithms, and the fuzzy peers with 16 rules."""
 
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
@@ -83,16 +84,18 @@ def fit_highfis(rows: Rows, seed: int, n_rules: int = N_RULES) -> Scaled:
 
 
 class BestEpoch:
-    """A callback of PyTSK, which has none for regression: keep the network of the smallest validation error."""
+    """A callback of PyTSK: keep the network of the smallest error on held-out rows; end after epochs without gain."""
 
-    def __init__(self, X: FloatArray, y: FloatArray) -> None:
-        self.X, self.y = X, y
-        self.error, self.state = np.inf, None
+    def __init__(self, X: FloatArray, measure: Callable[[FloatArray], float], patience: float = np.inf) -> None:
+        self.X, self.measure, self.patience = X, measure, patience
+        self.error, self.state, self.n_idle = np.inf, None, 0
 
     def on_epoch_end(self, wrapper: Any) -> None:
-        error = np.mean((wrapper.predict(self.X)[:, 0] - self.y) ** 2)
+        error = self.measure(wrapper.predict(self.X))
+        self.n_idle += 1
         if error < self.error:
-            self.error, self.state = error, deepcopy(wrapper.model.state_dict())
+            self.error, self.state, self.n_idle = error, deepcopy(wrapper.model.state_dict()), 0
+        wrapper.stop_training = self.n_idle > self.patience
 
     def on_epoch_begin(self, wrapper: Any) -> None:
         pass
@@ -125,7 +128,8 @@ def fit_pytsk(rows: Rows, seed: int, n_rules: int = N_RULES) -> Scaled:
     n_features = X.shape[1]
     sets = AntecedentGMF(n_features, n_rules, high_dim=True, init_center=antecedent_init_center(X, y, n_rule=n_rules))
     network = TSK(n_features, 1, n_rules, sets, order=1, precons=torch.nn.BatchNorm1d(n_features))
-    best = BestEpoch(*scaling.scale(rows.X_val, rows.y_val))
+    X_val, y_val = scaling.scale(rows.X_val, rows.y_val)
+    best = BestEpoch(X_val, lambda outputs: float(np.mean((outputs[:, 0] - y_val) ** 2)))
     optimizer = torch.optim.AdamW(network.parameters(), lr=0.01, weight_decay=1e-8)
     loss = torch.nn.MSELoss()
     Wrapper(network, optimizer, loss, epochs=300, callbacks=[best], label_type="r").fit(X, y[:, None])

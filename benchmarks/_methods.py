@@ -6,6 +6,7 @@ not said there is the library's default. One thread everywhere.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -50,7 +51,7 @@ class Method:
         module, _, attribute = self.needs.partition(":")
         if find_spec(module) is None:
             return False
-        return not attribute or hasattr(__import__(module), attribute)
+        return not attribute or hasattr(import_module(module), attribute)
 
 
 TAKAGI, COMMITTEE = "takagi", "takagi committee"

@@ -30,6 +30,7 @@ GROUPS = {
         "FCM-RDA", "FCM-RDpA", "FCM-RDpAx", "highfis HTSK", "PyTSK", "fuzzytool ANFIS", "endgame FCMRDpA",
     ),
 }  # fmt: skip
+RANKED = {"most": "Methods with most partitions", "all": "All methods with all sets"}
 _CELL = ["dataset", "repeat"]
 
 
@@ -82,7 +83,8 @@ def make_tables(results: "pd.DataFrame", suite: Suite = PAPER) -> str:
             if set(methods) & set(ratios["method"])
         ),
         "### Wins and losses\n\n" + make_duels(ratios),
-        "### Mean ranks\n\n" + "\n".join(describe_ranking(ranking) for ranking in rank_methods(ratios)),
+        "### Mean ranks\n\n"
+        + "\n".join(describe_ranking(ranking, RANKED[ranking.name]) for ranking in rank_methods(ratios)),
         "### Failures\n\n" + list_failures(ratios),
     ]
     if suite is not PAPER:  # settings and names of what is there are in the page of the paper's suite
@@ -200,9 +202,8 @@ def rank_methods(ratios: "pd.DataFrame") -> list[Ranking]:
     return rankings
 
 
-def describe_ranking(ranking: Ranking) -> str:
-    """Return a ranking in words."""
-    what = "Methods with most partitions" if ranking.name == "most" else "All methods with all sets"
+def describe_ranking(ranking: Ranking, what: str) -> str:
+    """Return a ranking in words, beginning with what is ranked."""
     ranks = ", ".join(f"{name} {rank:.2f}" for name, rank in sorted(ranking.ranks.items(), key=lambda item: item[1]))
     return (
         f"- {what}, on the partitions and {ranking.n_datasets} sets that all of them have; Friedman p = "
@@ -220,14 +221,14 @@ def draw_diagram(results: "pd.DataFrame", path: Path) -> Path:
 # -- words -------------------------------------------------------------------------------------------------------------
 
 
-def list_failures(ratios: "pd.DataFrame") -> str:
-    """Return every failure, counted; each counts as the mean predictor."""
-    failed = ratios[ratios["note"] != ""]
+def list_failures(frame: "pd.DataFrame", counts_as: str = "the mean predictor", limit: float = TIME_LIMIT) -> str:
+    """Return every failure, counted, and what it counts as."""
+    failed = frame[frame["note"] != ""]
     if not len(failed):
         return "None."
     counts = failed.groupby(["method", "dataset", "note"], sort=False).size()
     lines = [f"- {method} on {dataset}: {note} ({count} times)" for (method, dataset, note), count in counts.items()]
-    return f"Each counts as the mean predictor; the limit of a fit is {TIME_LIMIT:.0f} s.\n\n" + "\n".join(lines)
+    return f"Each counts as {counts_as}; the limit of a fit is {limit:,.0f} s.\n\n" + "\n".join(lines)
 
 
 def count_partitions(frame: "pd.DataFrame") -> str:

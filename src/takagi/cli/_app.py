@@ -23,7 +23,19 @@ _HINTS = {
     "HeaderWarning": "If its first line is data, pass --no-header or --names.",
     "SheetWarning": "See --sheet.",
 }
-_OPTIONS = ("names", "no_header", "sheet", "drop", "target", "committee", "row", "intervals")  # that errors are about
+_OPTIONS = (
+    "names",
+    "no_header",
+    "sheet",
+    "drop",
+    "target",
+    "committee",
+    "row",
+    "intervals",
+    "group",
+    "time",
+    "member",
+)  # that errors are about
 
 MAKE, READ, PAPER = "Make and use a model", "Read a model", "The paper"
 
@@ -80,6 +92,13 @@ COMMANDS = [
         READ,
         "Draw a model: its sets, its rules at a glance, training, shares, response, importance, or one prediction.",
         "takagi plot houses.takagi membership houses.csv -o sets.png",
+    ),
+    Command(
+        "compare",
+        "_compare.compare",
+        READ,
+        "Compare two models on the rows of TABLE, which holds the target, too.",
+        "takagi compare old.takagi new.takagi houses.csv",
     ),
     Command(
         "simplify",

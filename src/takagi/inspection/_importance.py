@@ -16,6 +16,7 @@ from takagi._wording import name_part
 from takagi.inspection._local import SIMILAR, attribute_mean, sum_columns
 from takagi.profile import spread_rows
 from takagi.rulebase import RuleBase
+from takagi.tables import list_origins
 
 _MAX_ROWS = 2_000
 _ONE = np.ones(1)
@@ -166,12 +167,17 @@ def feature_importance(
 def _measure_permutation(
     model: Any, committee: OpenCommittee, X: Table, rows: FloatArray, target: FloatArray, k: int, shuffle: Any
 ) -> FloatArray:
-    """Return by how much the RMSE of an output grows when each column is shuffled, and without the memory."""
+    """Return by how much the RMSE of an output grows when each column is shuffled, and without the memory.
+
+    The parts of a date are shuffled together, and have the same importance.
+    """
     predict, shuffled = committee.predict, rows
     if committee.first.encoder is not None:
         predict, shuffled = model.predict, _pick(committee.first, X)
     estimator = DummyRegressor()  # scikit-learn wants one; the scorer asks the rules themselves
     growth = shuffle(estimator, shuffled, target, scoring=_make_scorer(predict, k)).importances_mean
+    origins = list_origins(committee.first.columns)
+    growth = growth[[origins.index(column.origin) for column in committee.first.columns]]
     if committee.recall is None:
         return growth
     predictions = committee.predict_mean(rows), committee.predict(rows)
@@ -185,7 +191,7 @@ def _pick(opened: OpenModel, X: Table) -> Table:
         return np.asarray(X, dtype=object)
     if not hasattr(opened.encoder, "feature_names_in_"):  # columns go by place
         return X
-    picked = X[[column.name for column in opened.columns]]
+    picked = X[list_origins(opened.columns)]
     return picked if hasattr(picked, "iloc") else picked.to_pandas()
 
 
