@@ -85,6 +85,36 @@ def test_columns_of_a_table_read_as_words():
     assert_golden("table", describe_rules(rules, look_at(rules, X), columns))
 
 
+def test_a_category_of_two_levels_has_one_term():
+    columns = [Column("sex", "category", ("female", "male")), Column("age", "number")]
+    weights = [[[10.0, -0.5, 1.5, 2.0]]]
+    rules = RuleBase(np.zeros((1, 3)), np.ones((1, 3)), weights, feature_names=["sex=female", "sex=male", "age"])
+    assert "THEN y = 9.5 + 2 [sex is male] + 2 age" in describe_rules(rules, columns=columns)
+    rare = [replace(columns[0], has_others=True), columns[1]]
+    assert "10 - 0.5 [sex is female] + 1.5 [sex is male] + 2 age" in describe_rules(rules, columns=rare)
+
+
+def test_numbers_that_stand_for_words_are_named_by_them():
+    months = Column("when month", "number", tuple("JFMAmjuasond"), reading="month of y-m-d", values=tuple(range(1, 13)))
+    stores = tuple(f"s{k}" for k in range(9))
+    store = Column("store", "number", stores, reading="mean", values=tuple(range(100, 109)))
+    intervals = [
+        [[10.5, INF], [106.5, INF]],
+        [[2.5, 3.5], [-INF, 104.0]],
+        [[-INF, INF], [101.5, 105.5]],
+        [[0.0, 13.0], [104.1, 104.2]],
+    ]
+    shape = len(intervals), 2
+    rules = RuleBase(np.zeros(shape), np.ones(shape), np.ones((4, 1, 3)), intervals=intervals, feature_names=["m", "s"])
+    assert find_conditions(rules, columns=[months, store]) == {
+        1: ["when month is n to d", "store is s7 or s8"],
+        2: ["when month is M", "store is one of the 5 lowest of 9 (s0, s1, s2, ...)"],
+        3: ["store is one of the 4 in the middle of 9 (s2, s3, s4, ...)"],
+        4: ["store is between 104.1 and 104.2"],
+    }
+    assert "mean(store)" in describe_rules(rules, columns=[months, store])
+
+
 def test_projections_read_as_the_combinations_that_they_are():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(100, 2)) * [1.0, 30.0]
@@ -301,7 +331,7 @@ def test_intervals_of_a_table_read_as_words():
     ]
     rules = RuleBase(np.zeros((5, 8)), np.ones((5, 8)), np.zeros((5, 1, 9)), intervals=intervals, feature_names=names)
     assert find_conditions(rules, columns=columns) == {
-        1: ["fuel is diesel", "sold is true", "sold is not missing", "km above 10", "km is not missing"],
+        1: ["fuel is diesel", "sold is true", "km above 10"],
         2: ["fuel is petrol or wood", "sold is false", "km is missing"],
         3: ["fuel is not diesel", "sold is true"],
         4: ["fuel is diesel or petrol"],
@@ -368,7 +398,7 @@ def test_centered_formulas_leave_levels_and_constant_columns():
     (reading,) = read_rules(rules, look_at(rules, X), columns, centered=True)
     _, *terms = reading.formulas[0]
     names = [term.split(" ", 2)[2] for term in terms]
-    assert names == ["[fuel is diesel]", "[fuel is gas]", "(km - 50)", "one"]
+    assert names == ["[fuel is gas]", "(km - 50)", "one"]
 
 
 def test_centered_formulas_need_data(houses):

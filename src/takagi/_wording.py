@@ -24,6 +24,7 @@ _RANKS = {
     4: ("very low", "low", "high", "very high"),
     5: ("very low", "low", "medium", "high", "very high"),
 }
+_MOST_NAMED = 3  # levels of a category that has many
 _SHORT = 'TSKRegressor(recipe="short")'
 _FORMULAS = {"identity": "", "logit": "log-odds of ", "softmax": "score of "}  # what an output is, by the link
 _MOST_CLASSES = 3  # whose shares are written beside a rule
@@ -102,7 +103,7 @@ def read_rules(
     names = name_terms(rules, columns)
     middles = _find_middles(rules, profile, columns) if centered else np.zeros(len(names))
     names = [_center_name(name, middle) for name, middle in zip(names, middles, strict=True)]
-    consequents = rules.consequents.copy()
+    consequents = _merge_levels(rules, columns)
     consequents[:, :, 0] += consequents[:, :, 1:] @ middles
     steps = [_digit_steps(rules, profile, middles, k) for k in range(rules.n_outputs)]
     words = name_sets(rules, profile)
@@ -254,7 +255,7 @@ def _name_inputs(column: "Column") -> list[str]:
     name = shorten(column.name)
     if column.kind == "category":
         return [f"[{name} is {shorten(level)}]" for level in column.levels]
-    first = f"[{name}]" if column.kind == "boolean" else name
+    first = f"[{name}]" if column.kind == "boolean" else f"mean({name})" if column.reading == "mean" else name
     return [first, f"[{name} is missing]"][: len(column.inputs)]
 
 
@@ -291,9 +292,12 @@ def _read_columns(
             continue
         conditions: list[Condition] = []
         for m in map(int, inputs):
-            if is_yes_or_no(m, profile, column, is_first=m == inputs[0]):
+            if column is not None and column.values and m == inputs[0]:
+                conditions += _name_values(column, find_interval(rules, r, m))
+            elif is_yes_or_no(m, profile, column, is_first=m == inputs[0]):
                 truth = find_truth(rules, r, m)
-                conditions += [] if truth is None else [_name_truth(names[m], truth)]
+                is_said = truth is False and bool(conditions)  # other words on a value say that it is there
+                conditions += [] if truth is None or is_said else [_name_truth(names[m], truth)]
             elif rules.intervals is not None:
                 conditions += _name_interval(names[m], rules.intervals[r, m], profile, m)
             else:
@@ -418,6 +422,27 @@ def _name_levels(column: "Column", allowed: BoolArray) -> Iterator[Condition]:
     yield Condition(name, word, f"{name} is {word}")
 
 
+def _name_values(column: "Column", interval: tuple[float, float]) -> list[Condition]:
+    """Name a condition on a number that stands for words, by the words whose numbers it lets pass."""
+    low, high = interval
+    order = np.argsort(column.values, kind="stable")
+    inside = [shorten(column.levels[k]) for k in order if low <= column.values[k] <= high]
+    name, n_levels = shorten(column.name), len(column.levels)
+    if len(inside) == n_levels:
+        return []
+    if not inside:
+        word = f"between {format_limit(low)} and {format_limit(high)}"
+    elif column.reading != "mean":
+        word = inside[0] if len(inside) == 1 else f"{inside[0]} to {inside[-1]}"
+    elif len(inside) <= _MOST_NAMED:
+        word = " or ".join(inside)
+    else:
+        ends = "highest" if high >= max(column.values) else "lowest" if low <= min(column.values) else "in the middle"
+        named = inside[::-1] if ends == "highest" else inside
+        word = f"one of the {len(inside)} {ends} of {n_levels} ({', '.join(named[:_MOST_NAMED])}, ...)"
+    return [Condition(name, word, f"{name} is {word}")]
+
+
 def lists_levels(allowed: BoolArray) -> bool:
     """Return whether a condition on a category lists the levels that it lets pass, not those that it does not."""
     return bool(0 < allowed.sum() <= max(2, (~allowed).sum()))
@@ -536,6 +561,19 @@ def _find_typical(rules: "RuleBase", r: int, profile: Profile) -> FloatArray:
 
 
 # -- formulas ----------------------------------------------------------------------------------------------------------
+
+
+def _merge_levels(rules: "RuleBase", columns: "Sequence[Column] | None") -> FloatArray:
+    """Return weights in which a category of two levels has one: where it is not the second level, it is the first."""
+    consequents = rules.consequents.copy()
+    n_projected = 0 if rules.consequent_projection is None else rules.consequent_projection.shape[1]
+    for column, inputs in group_inputs(rules, columns):
+        if column is not None and column.kind == "category" and len(inputs) == 2 and not column.has_others:
+            first, second = 1 + n_projected + inputs
+            consequents[..., 0] += consequents[..., first]
+            consequents[..., second] -= consequents[..., first]
+            consequents[..., first] = 0
+    return consequents
 
 
 def _write_weights(weights: FloatArray, steps: FloatArray | None) -> list[str]:

@@ -14,6 +14,7 @@ from scipy.special import expit, softmax
 from takagi import kernels
 from takagi._extrapolation import lie_within
 from takagi._messages import unknown_name
+from takagi._notebook import ShowsText
 from takagi._typing import ArrayLike, FloatArray, IntArray
 from takagi._wording import describe_model, name_features
 from takagi.bend import Bend
@@ -26,7 +27,7 @@ _NUMBERS_PER_CALL = 2**18  # what one call of the kernel copies and predicts at 
 
 
 @dataclass(frozen=True, eq=False)
-class RuleBase:
+class RuleBase(ShowsText):
     """A Takagi-Sugeno-Kang rule base with Gaussian sets and linear consequents, in the units of its inputs.
 
     With antecedent inputs ``a`` and consequent inputs ``b`` of a row ``x``, each either ``x`` or ``[x P, x]``::

@@ -98,7 +98,8 @@ def test_links_must_fit_the_kind_of_model(tmp_path):
     document["model"]["class"] = "TSKRegressor"
     with pytest.raises(ModelFileError, match="unknown"):
         load_bytes(seal(document), tmp_path)
-    document["model"]["parameters"].pop("class_weight")
+    for name in ("class_weight", "uniformity"):
+        document["model"]["parameters"].pop(name)
     document["model"].pop("classes")
     with pytest.raises(ModelFileError, match="without a link for a TSKRegressor"):
         load_bytes(seal(document), tmp_path)

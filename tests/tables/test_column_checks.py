@@ -29,7 +29,6 @@ def draw(seed=0):
         (5000 + draw().permutation(N), ("identifier", "300 different whole numbers in 300 rows, 5000 to 5299")),
         ([f"A{k}" for k in range(N)], ("identifier", "300 different texts in 300 rows")),
         (draw().choice(draw(1).choice(90000, 20) + 10000, N), ("code", "20 different numbers, ")),
-        ([f"{k % 9:05d}" for k in range(N)], ("code", "9 different numbers, 0 to 8")),
         ([-999.0] * 5 + list(draw().normal(size=N)), ("placeholder", "-999 in 5 rows, else -3.1063 to 3.066")),
         (
             [1e6, *draw().normal(size=N)],

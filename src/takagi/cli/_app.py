@@ -15,13 +15,38 @@ import typer
 
 from takagi._extrapolation import ExtrapolationWarning
 from takagi._text import remove_controls
-from takagi.cli import _data, _demo, _experiment, _explain, _export, _fit, _plot, _predict, _report, _rules, _simplify
+from takagi.cli import (
+    _compare,
+    _data,
+    _demo,
+    _experiment,
+    _explain,
+    _export,
+    _fit,
+    _plot,
+    _predict,
+    _report,
+    _rules,
+    _simplify,
+)
 from takagi.cli._console import Misuse, forget, notes, print_error, print_note, set_output
 from takagi.tables import DatasetError, HeaderWarning, RequestError, SheetWarning
 
 _INTERRUPTED = 130  # what a shell makes of Ctrl-C
 
-_OPTIONS = ("names", "no_header", "sheet", "drop", "target", "committee", "row", "intervals")  # that errors are about
+_OPTIONS = (
+    "names",
+    "no_header",
+    "sheet",
+    "drop",
+    "target",
+    "committee",
+    "row",
+    "intervals",
+    "group",
+    "time",
+    "member",
+)  # that errors are about
 _HINTS: dict[type[Warning], str] = {
     HeaderWarning: "If its first line is data, pass --no-header or --names.",
     SheetWarning: "See --sheet.",
@@ -35,6 +60,7 @@ COMMANDS: list[tuple[str, Callable, str, str]] = [
     ("explain", _explain.explain, READ, "takagi explain houses.takagi new.csv --row 3"),
     ("report", _report.report, READ, "takagi report houses.takagi houses.csv -o report.html --open"),
     ("plot", _plot.plot, READ, "takagi plot houses.takagi membership houses.csv -o sets.png"),
+    ("compare", _compare.compare, READ, "takagi compare old.takagi new.takagi houses.csv"),
     ("simplify", _simplify.simplify_model, MAKE, "takagi simplify houses.takagi houses.csv -o small.takagi"),
     ("export", _export.export, MAKE, "takagi export houses.takagi --to onnx"),
     ("demo", _demo.demo, MAKE, "takagi demo"),

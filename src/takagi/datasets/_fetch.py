@@ -107,7 +107,7 @@ def verify(source: SourceFile, content: bytes) -> None:
         return
     table = read_source(source, content)
     for dataset in DATASETS.values():
-        if dataset.source is source:
+        if dataset.source.path == source.path:
             check_values(dataset, *encode(dataset, table))
 
 

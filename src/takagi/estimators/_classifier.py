@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from copy import copy
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 
-from takagi._compat import StrOptions, fit_context
+from takagi._compat import Interval, StrOptions, fit_context
 from takagi._extrapolation import warn_of_held
 from takagi._labels import find_labels, validate_classes
 from takagi._typing import FloatArray, Table
@@ -42,6 +43,8 @@ class TSKClassifier(ClassifierMixin, BaseTSK):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, by which those of their rows are multiplied. "balanced" gives all classes the same
         weight in total. Probabilities are then those of a table with such weights, not of the data.
+    uniformity : float, default=0
+        Uniform regularization: the price on rules that govern unequally many rows, as in `TrainConfig`. 0 is none.
     max_conditions, max_terms, init, projection, n_projections, optimizer, bounds, learning_rate, powerball, \
     keep_prob, l2, smoothness, agreement, batch_size, max_iter, schedule, averaging, n_teachers, standardize, \
     extrapolation, validation_fraction, warm_start, n_iter_no_change, random_state, n_jobs, verbose
@@ -99,6 +102,7 @@ class TSKClassifier(ClassifierMixin, BaseTSK):
     _parameter_constraints = {  # noqa: RUF012
         **BaseTSK._parameter_constraints,
         "class_weight": [dict, StrOptions({"balanced"}), None],
+        "uniformity": [Interval(Real, 0, None, closed="left")],
     }
 
     def __init__(
@@ -109,6 +113,7 @@ class TSKClassifier(ClassifierMixin, BaseTSK):
         max_conditions: int | None = None,
         max_terms: int | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
+        uniformity: float = 0.0,
         init: str | Initializer = "fcm",
         projection: str | None = None,
         n_projections: int | str = "log2",
@@ -165,6 +170,7 @@ class TSKClassifier(ClassifierMixin, BaseTSK):
             verbose=verbose,
         )
         self.class_weight = class_weight
+        self.uniformity = uniformity
 
     # -- fitting -------------------------------------------------------------------------------------------------------
 

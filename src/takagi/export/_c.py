@@ -127,7 +127,10 @@ def _name_constants(source: OpenModel, prefix: str) -> ConstantNames:
 
     return ConstantNames(
         columns=[add(column.name) for column in source.columns],
-        levels=[[add(column.name, level) for level in column.levels] for column in source.columns],
+        levels=[
+            [add(column.name, level) for level in column.levels if column.kind == "category"]
+            for column in source.columns
+        ],
         outputs=[add(output) for output in list_predicted(source)],
     )
 
@@ -173,6 +176,8 @@ def _explain_column(column: Column, source: OpenModel) -> str:
         missing = ", NAN where missing" if column.has_missing else ""
         return f"{name}: one of its levels below, -1 for none of them{missing}"
     kind = "a number" if column.kind == "number" else "0 or 1"
+    if column.values:
+        kind += f", 1 for {_quote(column.levels[0])} to {len(column.levels)} for {_quote(column.levels[-1])}"
     return f"{name}: {kind}, NAN where missing" if source.has_table else f"{name}: {kind}"
 
 

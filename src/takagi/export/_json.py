@@ -80,7 +80,7 @@ def rules_to_dict(model: Any) -> dict[str, Any]:
     >>> rules_to_dict(rules)["rules"]["widths"]
     [[None]]
     """
-    source = open_source(model)
+    source = open_source(model, holds_means=True)
     main, *others = ({"rules": _list_rules(part), "profile": _list_profile(part)} for part in source.model.parts)
     number = SUM_VERSION if others or source.model.first.bends else RULES_VERSION
     return {
@@ -112,6 +112,8 @@ def _describe_column(column: Column, source: OpenModel) -> dict[str, Any]:
         "levels": list(column.levels),
         "fill": column.fill if source.has_table and column.kind != "category" else None,
         "has_missing": column.has_missing,
+        **({"source": column.origin, "reading": column.reading} if column.reading else {}),
+        **({"values": list(column.values)} if column.values else {}),
     }
 
 

@@ -19,9 +19,19 @@ from takagi.rulemodel import RuleModel, collect_bends, place_weights
 _ROOT_OF_HALF = np.sqrt(0.5)
 
 
-def open_source(model: Any) -> OpenModel:
-    """Open a model whose way from the user's table to the prediction can be exported whole."""
+def open_source(model: Any, holds_means: bool = False) -> OpenModel:
+    """Open a model whose way from the user's table to the prediction can be exported whole.
+
+    A format that does not hold the means of the target at the levels of a category refuses them.
+    """
     source = open_model(model)
+    means = [column for column in source.columns if column.reading == "mean"]
+    if means and not holds_means:
+        raise ValueError(
+            f"Column {means[0].name!r} is read by the mean of the target at each of its {len(means[0].levels)} levels, "
+            "which this format does not hold. Export JSON, which does; or fit without that column, or with more "
+            "levels (max_levels)."
+        )
     if source.other_steps:
         raise ValueError(
             f"The pipeline's step {type(source.other_steps[-1]).__name__} cannot be exported: of steps before the "

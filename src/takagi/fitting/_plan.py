@@ -166,6 +166,7 @@ def make_plan(
             optimizer=_look_up("optimizer", params["optimizer"], OPTIMIZERS),
             keep_prob=_read(params["keep_prob"], defaults["keep_prob"]),
             agreement=_read(params["agreement"], defaults["agreement"]),
+            uniformity=params.get("uniformity", 0.0),  # of classifiers
             batch_size=_read(params["batch_size"], batch_size),
             loss=loss,
             **{name: params[name] for name in _AS_GIVEN},

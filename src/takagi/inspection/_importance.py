@@ -15,6 +15,7 @@ from takagi._wording import name_part
 from takagi.inspection._local import SIMILAR, attribute_mean, sum_columns
 from takagi.profile import spread_rows
 from takagi.rulebase import RuleBase
+from takagi.tables import list_origins
 from takagi.training import LogLoss
 
 _MAX_ROWS = 2_000
@@ -165,7 +166,10 @@ def feature_importance(
 
 
 def _measure_permutation(committee: OpenCommittee, X: Table, target: FloatArray, k: int, shuffle: Any) -> FloatArray:
-    """Return by how much the error of an output grows when each column is shuffled, and without the memory."""
+    """Return by how much the error of an output grows when each column is shuffled, and without the memory.
+
+    The parts of a date are shuffled together, and have the same importance.
+    """
     opened = committee.first
     link, rows = opened.model.link, opened.encode(X)
     kept = [k] if link == "identity" else slice(None)  # classes are told apart by all outputs
@@ -176,6 +180,8 @@ def _measure_permutation(committee: OpenCommittee, X: Table, target: FloatArray,
 
     target, shuffled = target[:, kept], _pick(opened, X) if has_table else rows
     growth = shuffle(DummyRegressor(), shuffled, target, scoring=score).importances_mean  # the scorer asks the rules
+    origins = list_origins(opened.columns)
+    growth = growth[[origins.index(column.origin) for column in opened.columns]]
     if committee.recall is None:
         return growth
     predictions = committee.predict_mean(rows), committee.predict(rows)
@@ -189,7 +195,7 @@ def _pick(opened: OpenModel, X: Table) -> Table:
         return np.asarray(X, dtype=object)
     if not hasattr(opened.encoder, "feature_names_in_"):  # columns go by place
         return X
-    picked = X[[column.name for column in opened.columns]]
+    picked = X[list_origins(opened.columns)]
     return picked if hasattr(picked, "iloc") else picked.to_pandas()
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from takagi._messages import need_extra
 from takagi._model import OpenCommittee, OpenModel, open_committee
+from takagi._notebook import ShowsText
 from takagi._text import (
     format_number,
     format_probability,
@@ -30,7 +31,7 @@ SIMILAR = "similar rows"  # the name of the contribution of a committee's memory
 
 
 @dataclass(frozen=True)
-class LocalExplanation:
+class LocalExplanation(ShowsText):
     """Why rows get their predictions.
 
     A prediction is a base (the prediction for the baseline row) plus one contribution per column. A contribution has

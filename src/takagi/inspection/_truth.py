@@ -8,6 +8,7 @@ import numpy as np
 
 from takagi._messages import need_extra
 from takagi._model import OpenModel, open_model
+from takagi._notebook import ShowsText
 from takagi._text import count, format_number, format_share, wrap
 from takagi._typing import BoolArray, FloatArray, IntArray, Table
 from takagi._wording import (
@@ -72,7 +73,7 @@ class RuleTruth(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RuleCheck:
+class RuleCheck(ShowsText):
     """Whether rules are true one by one; what `check_rules` returns.
 
     Parameters

@@ -37,6 +37,12 @@ _SCALERS: dict[type, tuple[str, ...]] = {  # with what fitting finds out
     MaxAbsScaler: ("max_abs_", "scale_", "n_samples_seen_"),
     RobustScaler: ("center_", "scale_"),
 }
+_SWITCHES = {  # parameters of scalers that, if they are off, leave something out
+    "mean_": ("with_mean",),
+    "var_": ("with_std",),
+    "scale_": ("with_std", "with_scaling"),
+    "center_": ("with_centering",),
+}
 _FIRST = tuple(kind.__name__ for kind in (TableEncoder, *_SCALERS))
 _SINGLE = (TSKRegressor, TSKClassifier)
 _LAST = tuple(kind.__name__ for kind in (*_SINGLE, TSKCommittee))
@@ -166,14 +172,21 @@ def _decode_encoder(encoder: TableEncoder, node: Node) -> TableEncoder:
 
 
 def _decode_column(node: Node) -> Column:
-    parts = node.open([f.name for f in fields(Column)])
-    return Column(
-        name=parts["name"].text(),
-        kind=parts["kind"].text(("number", "boolean", "category")),
-        levels=parts["levels"].texts(),
-        fill=parts["fill"].number(),
-        has_missing=parts["has_missing"].flag(),
-        has_others=parts["has_others"].flag(),
+    later = ("source", "reading", "values")  # which files of older versions lack
+    parts = node.open([f.name for f in fields(Column) if f.name not in later], optional=later)
+    return build(
+        node,
+        lambda: Column(
+            name=parts["name"].text(),
+            kind=parts["kind"].text(("number", "boolean", "category")),
+            levels=parts["levels"].texts(),
+            fill=parts["fill"].number(),
+            has_missing=parts["has_missing"].flag(),
+            has_others=parts["has_others"].flag(),
+            source=parts["source"].text() if "source" in parts else "",
+            reading=parts["reading"].text() if "reading" in parts else "",
+            values=tuple(parts["values"].array(1).tolist()) if "values" in parts else (),
+        ),
     )
 
 
@@ -194,8 +207,9 @@ def _decode_scaler(scaler: Any, node: Node) -> Any:
     if names is not None:
         scaler.feature_names_in_ = names
     for name, value in parts["fitted"].open(_SCALERS[type(scaler)]).items():
-        n_features = scaler.n_features_in_
-        setattr(scaler, name, value.maybe(partial(_decode_fitted, name=name, n_features=n_features)))
+        read = partial(_decode_fitted, name=name, n_features=scaler.n_features_in_)
+        may_lack = any(getattr(scaler, switch, True) is False for switch in _SWITCHES.get(name, ()))
+        setattr(scaler, name, value.maybe(read) if may_lack else read(value))
     return _decode_output(scaler, parts["output"])
 
 

@@ -114,9 +114,11 @@ class ModelReport:
         )
 
     def __repr__(self) -> str:
-        summary = self._summary
+        summary, kept = self._summary, self._summary["kept"]
         measure = "log_loss" if summary["classes"] else "rmse"
         errors = ", ".join(format_number(score["scores"][0][measure]) for score in summary["scores"])
+        if kept is not None and kept["is_shown"]:
+            errors = f"{format_number(kept['scores'][0]['error'])} by {kept['method']}"
         return (
             f"ModelReport({summary['title']!r}, {summary['n_rules']} rules, {summary['data']['n_rows']} rows, "
             f"{summary['error']} {errors})"

@@ -22,7 +22,7 @@ from takagi.inspection import check_rules, feature_importance, rule_importance
 from takagi.kernels import PARAMETERS
 from takagi.profile import spread_rows
 from takagi.report._classes import describe_classes, score_classes
-from takagi.report._fit import find_residuals, score_outputs, summarize_history
+from takagi.report._fit import find_kept_scores, find_residuals, score_outputs, summarize_history
 from takagi.report._simplification import summarize_simplification
 from takagi.report._table import describe_columns, pick_rows, take_rows
 from takagi.rulebase import RuleBase, apply_link, choose_origin
@@ -76,6 +76,7 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
                 "columns": describe_columns(opened, X, rows),
             },
             **fit,
+            "kept": find_kept_scores(opened.regressor, rows, target),
             "order": order,
             "rules": _list_rules(model, opened, X, y, order),
             "projections": [line for part in rules.parts for line in describe_projections(part)],

@@ -43,7 +43,7 @@ def _find_missing(opened: OpenModel, X: Table, n_rows: int) -> list[BoolArray]:
         return [np.zeros(n_rows, dtype=bool) for _ in opened.columns]
     table = X if hasattr(X, "columns") else np.asarray(X, dtype=object)
     cells = [
-        read_cells(values, column.name)
+        read_cells(values, column.origin)
         for column, values in zip(opened.columns, opened.encoder.pick_columns(table), strict=True)
     ]
     return [np.isnan(c.numbers) if c.numbers is not None else np.asarray(c.codes) < 0 for c in cells]

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from takagi._messages import need_extra
 from takagi._model import list_steps, open_model
+from takagi._notebook import ShowsText
 from takagi._text import count, format_number
 from takagi._typing import FloatArray, Table
 from takagi._validation import check_targets, validate_rows
@@ -117,7 +118,7 @@ def simplify(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Simplification:
+class Simplification(ShowsText):
     """A smaller model, and the curve that it was chosen from. Use `simplify`.
 
     Attributes
@@ -341,7 +342,9 @@ def _replace_rules(model: Any, rules: RuleModel) -> Any:
     if isinstance(model, RuleBase | RuleModel):
         return rules.first if isinstance(model, RuleBase) and len(rules.parts) == 1 else rules
     copied = deepcopy(model)
-    open_model(copied).regressor.model_ = rules
+    regressor = open_model(copied).regressor
+    regressor.model_ = rules
+    regressor.__dict__.pop("scores_", None)  # which are of the rules before
     return copied
 
 

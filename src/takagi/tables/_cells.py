@@ -4,9 +4,10 @@ Arrays, pandas and polars columns are read alike, by the name of their type and 
 imported.
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import date, time, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from numbers import Real
 from types import NoneType
@@ -16,6 +17,7 @@ import numpy as np
 
 from takagi._kinds import find_type
 from takagi._typing import FloatArray, IntArray
+from takagi.tables._formats import find_date_form, find_number_form, parse_date, parse_in_form
 
 MISSING_WORDS = frozenset({"", "?", "na", "n/a", "#n/a", "<na>", "nan", "null", "missing"})
 _TRUTH = {"true": 1.0, "false": 0.0}
@@ -25,7 +27,8 @@ _TRUTH = {"true": 1.0, "false": 0.0}
 class Cells:
     """The values of one column: `numbers` with NaN where missing, or `codes` into `words` with -1 where missing.
 
-    `kind` is "number" or "boolean" for numbers, "category" for words of a category type, and "text" for other words.
+    `kind` is "number", "boolean" or "date" (days since 1970) for numbers, "category" for words of a category type,
+    "ordered" for those of one that has an order, and "text" for other words.
     """
 
     kind: str
@@ -38,7 +41,7 @@ def read_cells(column: Any, name: str) -> Cells:
     """Read an array of one dimension, a pandas or a polars column."""
     kind = find_type(column.dtype)
     if kind == "date":
-        raise _date_error(name)
+        return Cells("date", numbers=_to_days(column, name))
     if kind == "other":
         raise _type_error(name, str(column.dtype))
     if kind in ("boolean", "number"):
@@ -46,36 +49,46 @@ def read_cells(column: Any, name: str) -> Cells:
     if hasattr(column, "cat") and hasattr(column, "iloc"):
         levels = [level if isinstance(level, str | Real) else str(level) for level in column.cat.categories]
         found, words = _index_words(levels, name)
-        return Cells("category", codes=np.append(found, -1)[column.cat.codes.to_numpy()], words=words)
+        kind = "ordered" if column.cat.ordered else "category"
+        return Cells(kind, codes=np.append(found, -1)[column.cat.codes.to_numpy()], words=words)
     values = column.to_numpy() if hasattr(column, "to_numpy") else column
     values = np.asarray(values, dtype=object).tolist()
     if _are_numbers(values):
         return Cells("number", numbers=np.array(values, dtype=float))
+    if any(isinstance(value, date | time) for value in values):
+        return Cells("date", numbers=np.array([_count_days(value, name) for value in values]))
     codes, words = _index_words(values, name)
     return Cells("category" if kind == "category" else "text", codes=codes, words=words)
 
 
 def find_kind(cells: Cells) -> str:
-    """Return what a column is: "number", "boolean", "category", or "nothing" where every value is missing."""
+    """Return what a column is: "number", "boolean", "date", "category", or "nothing" where every value is missing."""
     if cells.numbers is not None:
         return "nothing" if np.isnan(cells.numbers).all() else cells.kind
     if not cells.words:
         return "nothing"
-    if cells.kind == "text" and all(parse_number(word) is not None for word in cells.words):
-        return "number"
-    if cells.kind == "text" and all(_parse_truth(word) is not None for word in cells.words):
+    if cells.kind != "text":
+        return "category"
+    if all(_parse_truth(word) is not None for word in cells.words) and not _are_plain(cells.words):
         return "boolean"
-    return "category"
+    if find_form(cells.words) is not None:
+        return "category" if _has_zeros(cells.words) else "number"
+    return "category" if find_date_form(cells.words) is None else "date"
 
 
-def as_numbers(cells: Cells, name: str) -> FloatArray:
-    """Return finite numbers, NaN where missing."""
+def find_form(words: Iterable[str]) -> str | None:
+    """Return how words are written that are all numbers: "" as a computer writes them; None if one is no number."""
+    return "" if _are_plain(words) else find_number_form(words)
+
+
+def as_numbers(cells: Cells, name: str, form: str | None = None) -> FloatArray:
+    """Return finite numbers, NaN where missing; words must be of a form, or of any that all of them have."""
     numbers = cells.numbers
+    if cells.kind == "date":
+        raise _kind_error(name, "numbers", "dates")
     if numbers is None:
-        parsed = [parse_number(word) for word in cells.words]
-        if None in parsed:
-            raise _word_error(cells, parsed.index(None), name, "numbers")
-        numbers = np.array([*parsed, np.nan], dtype=float)[cells.codes]
+        form = (find_form(cells.words) or "") if form is None else form
+        numbers = _parse_words(cells, name, lambda word: _parse_form(word, form), "numbers")
     infinite = np.isinf(numbers)
     if infinite.any():
         raise ValueError(
@@ -85,13 +98,27 @@ def as_numbers(cells: Cells, name: str) -> FloatArray:
     return numbers
 
 
+def as_dates(cells: Cells, name: str, form: str) -> FloatArray:
+    """Return days since 1970, NaN where missing; words must be of a form."""
+    if cells.numbers is not None:
+        if cells.kind != "date" and not np.isnan(cells.numbers).all():
+            raise _kind_error(name, "dates", "numbers")
+        return cells.numbers
+    return _parse_words(cells, name, lambda word: parse_date(word, form), f"dates ({form})")
+
+
+def _parse_words(cells: Cells, name: str, parse: Callable[[str], float | None], expected: str) -> FloatArray:
+    """Return what each word stands for, NaN where missing, or raise an error with the first row of another word."""
+    parsed = [parse(word) for word in cells.words]
+    if None in parsed:
+        raise _word_error(cells, parsed.index(None), name, expected)
+    return np.array([*parsed, np.nan], dtype=float)[cells.codes]
+
+
 def as_truth(cells: Cells, name: str) -> FloatArray:
     """Return 1 for true, 0 for false, NaN where missing."""
     if cells.numbers is None:
-        parsed = [_parse_truth(word) for word in cells.words]
-        if None in parsed:
-            raise _word_error(cells, parsed.index(None), name, "true or false")
-        return np.array([*parsed, np.nan], dtype=float)[cells.codes]
+        return _parse_words(cells, name, _parse_truth, "true or false")
     other = ~np.isin(cells.numbers, [0.0, 1.0]) & ~np.isnan(cells.numbers)
     if other.any():
         row = int(other.argmax())
@@ -109,7 +136,7 @@ def as_words(cells: Cells) -> tuple[IntArray, tuple[str, ...]]:
         return cells.codes, cells.words
     distinct, codes = np.unique(cells.numbers, return_inverse=True)
     n_words = int((~np.isnan(distinct)).sum())
-    write = _number_text if cells.kind == "number" else lambda value: str(bool(value))
+    write = {"number": _number_text, "date": _date_text}.get(cells.kind, lambda value: str(bool(value)))
     return np.where(codes < n_words, codes, -1), tuple(write(value) for value in distinct[:n_words])
 
 
@@ -120,6 +147,32 @@ def _to_floats(column: Any) -> FloatArray:
     if hasattr(column, "iloc"):
         return column.to_numpy(dtype=float, na_value=np.nan)
     return np.asarray(column, dtype=float)
+
+
+def _to_days(column: Any, name: str) -> FloatArray:
+    """Return days since 1970 of a column of dates or moments; those of a time zone count by its own clock."""
+    if not str(column.dtype).lower().startswith(("date", "timestamp")):
+        raise _type_error(name, str(column.dtype))
+    if hasattr(column, "iloc"):
+        local = column.dt.tz_localize(None) if getattr(column.dt, "tz", None) is not None else column
+        moments = local.astype("datetime64[us]").to_numpy()
+    else:
+        moments = np.asarray(column.dt.replace_time_zone(None) if getattr(column.dtype, "time_zone", None) else column)
+    counts = moments.astype("datetime64[us]")
+    return np.where(np.isnat(counts), np.nan, counts.astype(np.int64) / 86_400e6)
+
+
+def _count_days(value: Any, name: str) -> float:
+    """Return the days since 1970 of a date, a moment or a time of the day, NaN where it is missing."""
+    if isinstance(value, datetime) and value == value:
+        return (value.replace(tzinfo=None) - datetime(1970, 1, 1)) / timedelta(days=1)
+    if isinstance(value, date) and value == value:
+        return float((value - date(1970, 1, 1)).days)
+    if isinstance(value, time):
+        return (value.hour * 3600 + value.minute * 60 + value.second) / 86_400
+    if value != value or _to_text(value, name) in (None, ""):
+        return np.nan
+    raise ValueError(f"Column {name!r} holds dates, and also {value!r}. Correct it, or leave the cell empty.")
 
 
 def _are_numbers(values: list[Any]) -> bool:
@@ -159,14 +212,32 @@ def _to_text(value: Any, name: str) -> str | None:
         return str(int(value))
     if isinstance(value, Real | Decimal):
         return _number_text(float(value))
-    if isinstance(value, date | time | timedelta | np.datetime64 | np.timedelta64):
-        raise _date_error(name)
     raise _type_error(name, type(value).__name__)
 
 
 def _number_text(value: float) -> str:
     """Write a number; whole ones without a point, since a missing value beside them makes integers floats."""
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
+
+
+def _date_text(days: float) -> str:
+    """Write a day, with the time of the day if it has one."""
+    moment = datetime(1970, 1, 1) + timedelta(days=days)
+    return f"{moment:%Y-%m-%d}" if days == int(days) else f"{moment:%Y-%m-%d %H:%M}"
+
+
+def _are_plain(words: Iterable[str]) -> bool:
+    return all(parse_number(word) is not None for word in words)
+
+
+def _has_zeros(words: Iterable[str]) -> bool:
+    """Whether whole numbers are written with zeros in front, as codes are, such as 02134."""
+    return any(re.fullmatch(r"0\d+", word.strip()) for word in words)
+
+
+def _parse_form(word: str, form: str) -> float | None:
+    number = parse_number(word) if not form.startswith(",") else None
+    return parse_in_form(word, form) if number is None and form else number
 
 
 def parse_number(word: str) -> float | None:
@@ -186,11 +257,8 @@ def _parse_truth(word: str) -> float | None:
 # -- errors ------------------------------------------------------------------------------------------------------------
 
 
-def _date_error(name: str) -> ValueError:
-    return ValueError(
-        f"Column {name!r} holds dates or times, which have no place in rules as they are. Turn them into numbers (days "
-        "since a day, month, hour) or text, or leave the column out."
-    )
+def _kind_error(name: str, expected: str, got: str) -> ValueError:
+    return ValueError(f"Column {name!r} was {expected} in training, but holds {got} now.")
 
 
 def _type_error(name: str, what: str) -> TypeError:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -13,70 +13,33 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from takagi._compat import Interval, fit_context
 from takagi._dask import map_rows
 from takagi._messages import find_nearest, warn_user
-from takagi._text import format_number
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import is_dask
-from takagi.tables._cells import Cells, as_numbers, as_truth, as_words, find_kind, read_cells
+from takagi.tables._cells import Cells, as_words, read_cells
+from takagi.tables._column import MEAN, MISSING, Column, list_origins
+from takagi.tables._describe import count_codes, describe_column, show_cells
 from takagi.tables._errors import ColumnWarning
-
-MISSING = "missing"
-
-
-@dataclass(frozen=True)
-class Column:
-    """What an encoder knows of one column of a table.
-
-    Parameters
-    ----------
-    name : str
-        Its name, or ``x0, x1, ...`` in a table without names.
-    kind : {"number", "boolean", "category"}
-        How it is read.
-    levels : tuple of str, default=()
-        Of a category, the words that have an input of their own, sorted; "missing" comes last.
-    fill : float, default=0.0
-        Of a number or boolean, what stands for a missing value: the median, or the more frequent of 0 and 1.
-    has_missing : bool, default=False
-        Whether values were missing in training, so that an input of its own marks them.
-    has_others : bool, default=False
-        Of a category, whether training had words beyond its levels, because they were rare.
-
-    Examples
-    --------
-    >>> from takagi.tables import Column
-    >>> Column("age", "number", fill=41.0, has_missing=True).inputs
-    ('age', 'age=missing')
-    >>> Column("fuel", "category", levels=("diesel", "petrol")).inputs
-    ('fuel=diesel', 'fuel=petrol')
-    """
-
-    name: str
-    kind: str
-    levels: tuple[str, ...] = ()
-    fill: float = 0.0
-    has_missing: bool = False
-    has_others: bool = False
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """Names of the columns of the matrix that it makes; none if it never had a value."""
-        if self.kind == "category":
-            return tuple(f"{self.name}={level}" for level in self.levels)
-        return (self.name, f"{self.name}={MISSING}") if self.has_missing else (self.name,)
+from takagi.tables._means import cross_fit
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn a table with text, categories, booleans, numbers and missing values into a matrix of numbers.
 
-    A number or boolean is one input. A missing number is replaced by the training median, a missing boolean by the more
-    frequent value, and where training had missing values a second input marks them with 1. A category is one 0/1 input
-    for each of its levels, and a missing value is a level like the others. A level that training did not have, and a
-    missing value where training had none, is none of them: all inputs are 0. Levels never seen are warned of once.
+    A number or boolean is one input, and so is each part of a date that matters: the year or the days since the first
+    one, the month, the weekday, the hour. A missing number is replaced by the training median, a missing boolean by the
+    more frequent value, and where training had missing values a second input marks them with 1. A category is one 0/1
+    input for each of its levels, and a missing value is a level like the others. A level that training did not have,
+    and a missing value where training had none, is none of them: all inputs are 0. Levels never seen are warned of.
 
-    Text all of whose values are numbers is a number, and text of true and false a boolean. Empty text, "?", "NA",
-    "N/A", "#N/A", "<NA>", "NaN", "null" and "missing", in small letters or capitals, count as missing. A column
-    without any value makes no input. Columns go by their names: their order does not matter, and further ones are
-    left out.
+    Text all of whose values are numbers is a number, also with one unit or currency, separators of thousands or a
+    decimal comma; text of true and false is a boolean, and dates of one form are dates. The levels of an ordered
+    category are numbered. Empty text, "?", "NA", "N/A", "#N/A", "<NA>", "NaN", "null" and "missing", in small letters
+    or capitals, count as missing. A column without any value makes no input. Columns go by their names: their order
+    does not matter, and further ones are left out.
+
+    Where `fit` is given a target of numbers, a category of more than `max_levels` levels is one number, the mean of the
+    target at the level, drawn to the mean of all by how few rows it has. `fit_transform`, and so a pipeline, takes the
+    means for each fifth of the rows from the other rows.
 
     Parameters
     ----------
@@ -143,9 +106,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         encoder = cls(**params)
         encoder._store(tuple(columns))
-        encoder.n_features_in_ = len(columns)
+        origins = list_origins(columns)
+        encoder.n_features_in_ = len(origins)
         if has_names:
-            encoder.feature_names_in_ = np.array([column.name for column in columns], dtype=object)
+            encoder.feature_names_in_ = np.array(origins, dtype=object)
         return encoder
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -156,8 +120,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ----------
         X : data frame or array of shape (n_rows, n_columns)
             The table.
-        y : None
-            Not used.
+        y : array of shape (n_rows,), optional
+            The target, for the means at the levels of categories that have many.
 
         Returns
         -------
@@ -168,13 +132,39 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         validate_data(self, X, reset=True, skip_check_array=True)
         names = getattr(self, "feature_names_in_", None)
         names = [f"x{k}" for k in range(self.n_features_in_)] if names is None else [str(name) for name in names]
-        columns = [
-            _describe(read_cells(values, name), name, self.max_levels, self.min_frequency)
-            for name, values in zip(names, _split(X), strict=True)
-        ]
+        limits, target = (self.max_levels, self.min_frequency), _read_target(y, X.shape[0])
+        columns: list[Column] = []
+        for name, values in zip(names, _split(X), strict=True):
+            columns += describe_column(read_cells(values, name), name, limits, target)
         _warn_of_texts(columns)
         self._store(tuple(columns))
         return self
+
+    def fit_transform(self, X: Table, y: Any = None) -> FloatArray:
+        """Fit to a table, and return its matrix.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_rows, n_columns)
+            The table.
+        y : array of shape (n_rows,), optional
+            The target. Means of it at the levels of a category are those over other rows, so that they tell a model
+            no more of a training row's target than of a new one's.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_inputs)
+        """
+        matrix = self.fit(X, y)._make_matrix(X)
+        target, start = _read_target(y, len(matrix)), 0
+        if target is None or not any(column.reading == MEAN for column in self.columns_):
+            return matrix
+        for column, values in zip(self.columns_, self.pick_columns(_check_table(X, min_rows=1)), strict=True):
+            if column.reading == MEAN:
+                codes = _find_places(read_cells(values, column.origin), column)
+                matrix[:, start] = cross_fit(codes, target, len(column.levels))
+            start += len(column.inputs)
+        return matrix
 
     def transform(self, X: Table) -> FloatArray:
         """Return the matrix of a table.
@@ -191,13 +181,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "columns_")
         if is_dask(X):
             return map_rows(self.transform, X, sum(len(column.inputs) for column in self.columns_))
+        return self._make_matrix(X)
+
+    def _make_matrix(self, X: Table) -> FloatArray:
         X = _check_table(X, min_rows=0)
         matrix = np.empty((len(X), sum(len(column.inputs) for column in self.columns_)))
         start = 0
         for column, values in zip(self.columns_, self.pick_columns(X), strict=True):
             stop = start + len(column.inputs)
             if stop > start:
-                self._encode(read_cells(values, column.name), column, matrix[:, start:stop])
+                self._encode(read_cells(values, column.origin), column, matrix[:, start:stop])
             start = stop
         return matrix
 
@@ -224,9 +217,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "columns_")
         X = _check_table(X, min_rows=0)
         read = [
-            read_cells(values, column.name) for column, values in zip(self.columns_, self.pick_columns(X), strict=True)
+            read_cells(values, column.origin)
+            for column, values in zip(self.columns_, self.pick_columns(X), strict=True)
         ]
-        shown = [_show_cells(cells, column) for column, cells in zip(self.columns_, read, strict=True)]
+        shown = [show_cells(cells, column) for column, cells in zip(self.columns_, read, strict=True)]
         return [list(row) for row in zip(*shown, strict=True)]
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> np.ndarray:
@@ -264,28 +258,29 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._told: set[str] = set()
 
     def pick_columns(self, X: Table) -> list[Any]:
-        """Return the columns of training, by name if there are names, else by place."""
+        """Return the table's column for each of `columns_`, by name if there are names, else by place."""
         names = getattr(self, "feature_names_in_", None)
         given = list(X.columns) if _is_frame(X) else []
         if names is None or not given or not all(isinstance(name, str) for name in given):
             validate_data(self, X, reset=False, skip_check_array=True)
-            return _split(X)
+            found = dict(zip(list_origins(self.columns_), _split(X), strict=True))
+            return [found[column.origin] for column in self.columns_]
         known = set(given)
         lacking = [name for name in names if name not in known]
         if lacking:
             raise _lacking_error(lacking, given)
-        return [X[name] for name in names]
+        return [X[column.origin] for column in self.columns_]
 
     def _encode(self, cells: Cells, column: Column, out: FloatArray) -> None:
         """Write the inputs of one column."""
-        if column.kind == "category":
+        if column.is_words:
             codes, words = as_words(cells)
-            place = {level: k for k, level in enumerate(column.levels)}
-            index = np.array([*(place.get(word, -1) for word in words), place.get(MISSING, -1)])[codes]
-            self._tell_unseen(column, Counter({words[k]: n for k, n in _count(codes) if words[k] not in place}))
-            out[:] = index[:, None] == np.arange(len(column.levels))
+            known = set(column.levels)
+            self._tell_unseen(column, Counter({words[k]: n for k, n in count_codes(codes) if words[k] not in known}))
+        if column.kind == "category":
+            out[:] = _find_places(cells, column)[:, None] == np.arange(len(column.levels))
             return
-        values = (as_numbers if column.kind == "number" else as_truth)(cells, column.name)
+        values = column.read(cells)
         missing = np.isnan(values)
         out[:, 0] = np.where(missing, column.fill, values)
         if column.has_missing:
@@ -311,61 +306,40 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"input_features should have length equal to number of features ({self.n_features_in_}), "
                 f"got {len(names)}."
             )
-        return [replace(column, name=str(name)) for column, name in zip(self.columns_, names, strict=True)]
+        renamed = dict(zip(list_origins(self.columns_), names, strict=True))
+        return [
+            replace(column, name=renamed[column.origin] + column.name.removeprefix(column.origin), source="")
+            for column in self.columns_
+        ]
 
 
-def _show_cells(cells: Cells, column: Column) -> list[str]:
-    if column.kind == "category":
-        codes, words = as_words(cells)
-        is_known = column.has_others or not column.levels
-        shown = [word if is_known or word in column.levels else f"{word} (unknown)" for word in words] + [MISSING]
-        return [shown[code] for code in codes]
-    values = (as_numbers if column.kind == "number" else as_truth)(cells, column.name)
-    write = format_number if column.kind == "number" else lambda value: str(bool(value)).lower()
-    return [f"{MISSING} (taken as {write(column.fill)})" if np.isnan(value) else write(value) for value in values]
-
-
-def _describe(cells: Cells, name: str, max_levels: int, min_frequency: int) -> Column:
-    """Find out what a column is, and what stands for its missing values."""
-    kind = find_kind(cells)
-    if kind == "nothing":
-        return Column(name, "category", has_missing=True, has_others=True)
-    if kind == "category":
-        codes, words = as_words(cells)
-        counts = {words[k]: count for k, count in _count(codes)}
-        levels = _choose_levels(counts, max_levels, min_frequency)
-        has_missing = bool((codes < 0).any())
-        return Column(name, kind, tuple(levels + [MISSING] * has_missing), 0.0, has_missing, len(levels) < len(counts))
-    values = (as_numbers if kind == "number" else as_truth)(cells, name)
-    missing = np.isnan(values)
-    present = values[~missing] if missing.any() else values
-    fill = 2 * float(np.median(0.5 * present)) if kind == "number" else float(present.mean() > 0.5)  # no overflow
-    return Column(name, kind, (), fill, bool(missing.any()))
-
-
-def _count(codes: IntArray) -> list[tuple[int, int]]:
-    """Return the codes that occur, and how often; missing values are not counted."""
-    return [(k, count) for k, count in enumerate(np.bincount(codes[codes >= 0]).tolist()) if count]
+def _find_places(cells: Cells, column: Column) -> IntArray:
+    """Return the place of each row's word among the levels, -1 for none of them."""
+    codes, words = as_words(cells)
+    place = {level: k for k, level in enumerate(column.levels)}
+    return np.array([*(place.get(word, -1) for word in words), place.get(MISSING, -1)])[codes]
 
 
 def _warn_of_texts(columns: Sequence[Column]) -> None:
-    """Warn of columns all of whose words are too rare to be levels."""
-    names = [repr(column.name) for column in columns if column.has_others and len(column.levels) == column.has_missing]
+    """Warn of columns all of whose words are too rare to be levels, and of a day that is always the same."""
+    texts = [one for one in columns if one.kind == "category" and one.has_others]
+    names = [repr(one.name) for one in texts if len(one.levels) == one.has_missing]
     if names:
         shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
         warn_user(
-            f"Columns of texts that hardly occur twice make no inputs: {shown}. If they are names or numbers of items, "
-            "drop them; else put the texts into groups, or raise max_levels.",
+            f"Columns of texts that hardly occur twice, or of one day, make no inputs: {shown}. If they are names or "
+            "numbers of items, drop them; else put the texts into groups, or raise max_levels.",
             ColumnWarning,
         )
 
 
-def _choose_levels(counts: dict[str, int], max_levels: int, min_frequency: int) -> list[str]:
-    levels = sorted(word for word, count in counts.items() if count >= min_frequency)
-    if len(levels) > max_levels:
-        frequent = sorted((word for word in levels if counts[word] > 1), key=lambda word: -counts[word])
-        levels = sorted(frequent[:max_levels])
-    return levels
+def _read_target(y: Any, n_rows: int) -> FloatArray | None:
+    """Return a target of numbers, None if there is none, or several, or classes."""
+    values = None if y is None else np.asarray(y)
+    if values is None or values.dtype.kind not in "fiub" or values.size != n_rows:
+        return None
+    numbers = values.astype(float).ravel()
+    return numbers if np.isfinite(numbers).all() else None
 
 
 def _check_table(X: Table, min_rows: int) -> Table:

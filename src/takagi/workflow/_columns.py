@@ -1,7 +1,5 @@
 """What a table for training holds: which columns can be learned from, how they are read, and the target."""
 
-import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,20 +12,18 @@ from takagi.tables import (
     MISSING,
     Cells,
     Column,
-    ColumnWarning,
-    TableEncoder,
     as_numbers,
     as_words,
+    describe_column,
+    find_form,
     find_kind,
+    find_odd_word,
     parse_number,
     read_cells,
 )
 
 LEFT_OUT = "left out"
 _LONGEST_LIST = 40
-_CLOCK = r"([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s?(Z|[+-]\d{2}:?\d{2}|[AaPp][Mm])?)?"
-_DATE = re.compile(rf"\s*(\d{{4}}-\d{{1,2}}-\d{{1,2}}|(\d{{1,4}})([./])\d{{1,2}}\3\d{{1,4}}){_CLOCK}\s*")
-_TIME = re.compile(r"\s*\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*")
 
 
 @dataclass(frozen=True)
@@ -38,7 +34,7 @@ class ColumnSummary:
     ----------
     name : str
         The column.
-    read_as : {"number", "boolean", "category", "left out"}
+    read_as : {"number", "boolean", "category", "date", "left out"}
         What it is.
     what : str
         Its range or levels, or why it is left out.
@@ -52,21 +48,20 @@ class ColumnSummary:
     n_missing: int = 0
 
 
-def summarize_columns(table: Any) -> list[ColumnSummary]:
-    """Say of each column of a data frame how it is read, and which have nothing to learn from."""
-    cells = {name: _read(table[name], name) for name in table.columns}
-    screened = {name: _screen(one) if isinstance(one, Cells) else one for name, one in cells.items()}
-    usable = [name for name, reason in screened.items() if not reason]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ColumnWarning)  # the summary says it
-        columns = TableEncoder().fit(table[usable]).columns_ if usable else ()
-    known = {column.name: column for column in columns}
-    return [
-        _describe(known[name], one)
-        if name in known
-        else ColumnSummary(name, LEFT_OUT, screened[name], _count_missing(one))
-        for name, one in cells.items()
-    ]
+def summarize_columns(table: Any, y: FloatArray, max_levels: int = 20) -> list[ColumnSummary]:
+    """Say of each column of a data frame how `TableEncoder` reads it, and which have nothing to learn from."""
+    return [_summarize(table[name], name, y, max_levels) for name in table.columns]
+
+
+def _summarize(values: Any, name: str, y: FloatArray, max_levels: int) -> ColumnSummary:
+    try:
+        cells = read_cells(values, name)
+    except (ValueError, TypeError):
+        return ColumnSummary(name, LEFT_OUT, "neither numbers, dates nor text")
+    reason = _screen(cells)
+    if reason:
+        return ColumnSummary(name, LEFT_OUT, reason, _count_missing(cells))
+    return _describe(describe_column(cells, name, (max_levels, 1), y), cells)
 
 
 def read_target(table: Any, name: str) -> tuple[FloatArray, BoolArray]:
@@ -77,8 +72,14 @@ def read_target(table: Any, name: str) -> tuple[FloatArray, BoolArray]:
         raise ValueError(f"the target {quote(name)} has no value in any row.")
     if kind == "boolean":
         raise ValueError(f"the target {quote(name)} holds true and false, but must be numbers; write 1 and 0.")
+    if kind == "date":
+        raise ValueError(
+            f"the target {quote(name)} holds dates, but must be numbers; write days, or choose another target."
+        )
     if kind == "category":
         row, word = _find_word(cells)
+        if word == name:
+            raise ValueError(f"row {row} of the table repeats the names of its columns. Remove that line.")
         raise ValueError(
             f"the target {quote(name)} must be numbers, got {quote(word)} (first in row {row}). Correct it, leave the "
             "cell empty, or choose another target."
@@ -87,52 +88,56 @@ def read_target(table: Any, name: str) -> tuple[FloatArray, BoolArray]:
     return numbers, ~np.isnan(numbers)
 
 
+def read_as(values: Any, name: str, kind: str) -> Any:
+    """Return a column that is to be of a kind, or raise an error with the first row that is not."""
+    cells = read_cells(values, name)
+    if find_kind(cells) in (kind, "nothing"):
+        return values
+    codes, words = as_words(cells)
+    if kind == "number" and find_form(words) is not None:
+        return as_numbers(cells, name)
+    odd = find_odd_word(words)
+    row = int(np.argmax(codes == (odd[1] if odd is not None else 0)))
+    raise ValueError(
+        f"column {quote(name)} is to be read as {kind}s, but row {row} has {quote(words[codes[row]])}. Correct it, or "
+        "leave the cell empty."
+    )
+
+
 # -- parts -------------------------------------------------------------------------------------------------------------
-
-
-def _read(values: Any, name: str) -> Cells | str:
-    """Return the cells of a column, or why it cannot be read."""
-    try:
-        return read_cells(values, name)
-    except ValueError:
-        return "dates or times"
-    except TypeError:
-        return "neither numbers nor text"
 
 
 def _screen(cells: Cells) -> str:
     """Return why there is nothing to learn from a column, or nothing."""
     if find_kind(cells) == "nothing":
         return "empty"
-    if cells.numbers is None and all(_DATE.fullmatch(word) or _TIME.fullmatch(word) for word in cells.words):
-        return "dates or times"
-    if _count_missing(cells):
-        return ""
-    if cells.numbers is not None:
-        return f"always {write_number(cells.numbers[0])}" if np.ptp(cells.numbers) == 0 else ""
-    return f"always {cells.words[0]}" if len(cells.words) == 1 else ""
-
-
-def _describe(column: Column, cells: Cells | str) -> ColumnSummary:
-    assert isinstance(cells, Cells)
-    n_missing = _count_missing(cells)
-    if column.kind == "number":
-        values = as_numbers(cells, column.name)
-        low, high = (write_number(limit(values)) for limit in (np.nanmin, np.nanmax))
-        return ColumnSummary(column.name, "number", f"{low} to {high}" if low != high else low, n_missing)
     codes, words = as_words(cells)
-    if column.kind == "boolean":
-        truths = [word.strip().lower() in ("true", "1") for word in words]
-        share = np.mean([truths[code] for code in codes[codes >= 0]])
-        return ColumnSummary(column.name, "boolean", f"true in {100 * share:.0f} %", n_missing)
-    levels = [level for level in column.levels if level != MISSING or not column.has_missing]
-    is_level = np.isin(words, levels)
-    if 2 * is_level[codes[codes >= 0]].sum() < (codes >= 0).sum():
-        return ColumnSummary(column.name, LEFT_OUT, f"{len(words):,} different texts", n_missing)
-    return ColumnSummary(column.name, "category", _list_levels(levels, len(words)), n_missing)
+    return f"always {words[0]}" if len(words) == 1 and (codes >= 0).all() else ""
 
 
-def _list_levels(levels: Sequence[str], n_words: int) -> str:
+def _describe(columns: Sequence[Column], cells: Cells) -> ColumnSummary:
+    """Summarize a column that is one or, as a date, several to the rules."""
+    first, n_missing = columns[0], _count_missing(cells)
+    codes, words = as_words(cells)
+    if not first.inputs:
+        return ColumnSummary(first.origin, LEFT_OUT, f"{len(words):,} different texts", n_missing)
+    if first.is_date:
+        parts = ", ".join(column.reading.split(" of ")[0] for column in columns)
+        return ColumnSummary(first.origin, "date", parts, n_missing)
+    if first.is_words:
+        levels = [level for level in first.levels if level != MISSING or not (codes < 0).any()]
+        how = {"mean": ", by the target's means", "rank": ", in order"}.get(first.reading, "")
+        return ColumnSummary(first.name, "category", _list_levels(levels, len(words), how), n_missing)
+    values = first.read(cells)
+    if first.kind == "boolean":
+        return ColumnSummary(first.name, "boolean", f"true in {100 * np.nanmean(values):.0f} %", n_missing)
+    low, high = (write_number(limit(values)) for limit in (np.nanmin, np.nanmax))
+    unit = first.reading.removeprefix("number ")[1:]
+    what = (f"{low} to {high}" if low != high else low) + (f" ({unit})" if unit else "")
+    return ColumnSummary(first.name, "number", what, n_missing)
+
+
+def _list_levels(levels: Sequence[str], n_words: int, how: str = "") -> str:
     shown = ""
     for level in levels:
         if len(shown) + len(level) > _LONGEST_LIST:
@@ -140,12 +145,10 @@ def _list_levels(levels: Sequence[str], n_words: int) -> str:
             break
         shown += f"{level}, "
     of = f" of {n_words:,}" if len(levels) < n_words else ""
-    return f"{len(levels)}{of}: {shown.removesuffix(', ')}"
+    return f"{len(levels)}{of}{how}: {shown.removesuffix(', ')}"
 
 
-def _count_missing(cells: Cells | str) -> int:
-    if isinstance(cells, str):
-        return 0
+def _count_missing(cells: Cells) -> int:
     return int(np.isnan(cells.numbers).sum() if cells.numbers is not None else (as_words(cells)[0] < 0).sum())
 
 

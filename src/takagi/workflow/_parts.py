@@ -26,8 +26,8 @@ from takagi.tables import (
 )
 from takagi.training import Progress
 from takagi.workflow._events import Event, Tell, ignore
-from takagi.workflow._settings import ModelSettings, make_regressor
-from takagi.workflow._table import TrainingTable, choose_columns, learn_from
+from takagi.workflow._settings import ModelSettings, build_model
+from takagi.workflow._table import ColumnChoice, TrainingTable, choose_columns, learn_from
 
 
 def comes_in_parts(sources: Sequence[str]) -> bool:
@@ -78,10 +78,11 @@ class RowsInParts:
 
 
 def read_sample(
-    table: TableParts, target: str, drop: Sequence[str] = (), seed: int = 0, tell: Tell = ignore
+    table: TableParts, target: str, choice: ColumnChoice | None = None, seed: int = 0, tell: Tell = ignore
 ) -> tuple[RowsInParts, TrainingTable]:
     """Read all rows once, and find out from a sample of them what can be learned from."""
-    names = choose_columns(table, target, drop)
+    choice = choice or ColumnChoice()
+    names = choose_columns(table, target, choice)
     source = ArrowSource.open(table.dataset, target, names, label=table.label)
     rng = np.random.default_rng(seed).spawn(1)[0]
     n_read = 0
@@ -94,7 +95,8 @@ def read_sample(
     show(0)
     sample = source.sample(limit_rows(SAMPLE_ROWS, len(names)), rng, show)
     y = need_extra("pandas", "parquet").Series(sample.block.y[:, 0], name=target)
-    data = learn_from(table, sample.block.X.reset_index(drop=True), y, (sample.n_rows, sample.n_without_target))
+    X = choice.apply(sample.block.X.reset_index(drop=True))
+    data = learn_from(table, X, y, (sample.n_rows, sample.n_without_target), choice.max_levels)
     source = ArrowSource.open(table.dataset, target, list(data.X.columns), label=table.label)
     sample = sample._replace(block=sample.block._replace(X=data.X))
     return RowsInParts(source, sample, rng), data
@@ -120,5 +122,5 @@ def train_in_parts(
         tell(Event(task, progress.n_iter, progress.max_iter, f"iterations, {progress.stage}"))
 
     tell(Event(task, 0, None, "iterations"))
-    model = copy_model(make_regressor(settings))
+    model = copy_model(build_model(settings))
     return fit_source(model, rows.source, rows.sample, rows.rng, target=data.y.name, callback=show, left_out=is_test)

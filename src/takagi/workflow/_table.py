@@ -1,7 +1,7 @@
 """Tables to train on: the columns to learn from, the target, and what was understood of all of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -18,7 +18,8 @@ from takagi.tables import (
     check_table,
     find_columns,
 )
-from takagi.workflow._columns import LEFT_OUT, ColumnSummary, read_target, summarize_columns
+from takagi.workflow._columns import LEFT_OUT, ColumnSummary, read_as, read_target, summarize_columns
+from takagi.workflow._splits import Ties, find_groups, find_times
 
 _MOST_COLUMNS = 5_000
 _FEWEST_ROWS = 10
@@ -37,7 +38,8 @@ class TrainingTable:
     columns: list[ColumnSummary]
     n_dropped: int
     n_rows: int
-    check: TableCheck
+    check: TableCheck = field(default_factory=TableCheck)
+    ties: Ties | None = None  # of rows, that scores respect
 
     @property
     def is_sample(self) -> bool:
@@ -49,19 +51,73 @@ class TrainingTable:
         return self.X.iloc[rows], self.y.iloc[rows]
 
 
-def read_training_table(source: OpenTable, target: str, drop: Sequence[str] = ()) -> TrainingTable:
+@dataclass(frozen=True)
+class ColumnChoice:
+    """What a user says of columns.
+
+    Parameters
+    ----------
+    drop : sequence of str, default=()
+        Columns to leave out, or patterns of their names.
+    categories, numbers, dates : sequence of str, default=()
+        Columns to read as such, whatever they look like.
+    max_levels : int, default=20
+        The most levels of a category that have an input each.
+    group : str, optional
+        Rows of one value of this column stay together in scores; nothing is learned from it.
+    time : str, optional
+        Scores are for later rows than those of training, by this column.
+    """
+
+    drop: Sequence[str] = ()
+    categories: Sequence[str] = ()
+    numbers: Sequence[str] = ()
+    dates: Sequence[str] = ()
+    max_levels: int = 20
+    group: str | None = None
+    time: str | None = None
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """How cells of columns are to be read from a file of text."""
+        return dict.fromkeys([*self.categories, *self.dates], "words") | dict.fromkeys(self.numbers, "number")
+
+    def apply(self, frame: Any) -> Any:
+        """Return a data frame with columns of the chosen kinds, or raise an error with the row that does not fit."""
+        changed = {name: frame[name].astype("category") for name in self.categories}
+        changed |= {name: read_as(frame[name], name, "number") for name in self.numbers}
+        changed |= {name: read_as(frame[name], name, "date") for name in self.dates}
+        return frame.assign(**changed)
+
+
+def read_training_table(source: OpenTable, target: str, choice: ColumnChoice | None = None) -> TrainingTable:
     """Read a table and find out what can be learned from."""
-    names = choose_columns(source, target, drop)
-    frame = source.read([*names, target], {target: "number"})
+    choice = choice or ColumnChoice()
+    tying = _find_tie(source, target, choice)
+    names = choose_columns(source, target, choice)
+    frame = source.read([*dict.fromkeys([*names, *tying]), target], choice.kinds | {target: "number"})
     if not len(frame):
         raise DatasetError(f"{source.label} has names but no rows.")
     numbers, present = read_target(frame, target)
-    table = frame.loc[present, names].reset_index(drop=True)
-    y = need_extra("pandas", "cli").Series(numbers[present], name=target)
-    return learn_from(source, table, y, (len(y), int((~present).sum())))
+    y = need_extra("pandas", "cli").Series(numbers, name=target)
+    n_rows = int(present.sum()), int((~present).sum())
+    data = learn_from(source, choice.apply(frame[names]), y, n_rows, choice.max_levels)
+    find = find_groups if choice.time is None else find_times
+    return replace(data, ties=find(frame.loc[present, tying[0]], tying[0])) if tying else data
 
 
-def choose_columns(source: NamedTable, target: str, drop: Sequence[str] = ()) -> list[str]:
+def _find_tie(source: NamedTable, target: str, choice: ColumnChoice) -> list[str]:
+    """Return the column that ties rows together, if there is one."""
+    if choice.group is not None and choice.time is not None:
+        raise RequestError("rows are tested by whole groups or in the order of time, not both; name one column.")
+    tying = [name for name in (choice.group, choice.time) if name is not None]
+    if target in tying:
+        about = "group" if choice.time is None else "time"
+        raise RequestError(f"{quote(target)} is the target; another column is needed.", about)
+    return find_columns(source, tying, "columns")
+
+
+def choose_columns(source: NamedTable, target: str, choice: ColumnChoice) -> list[str]:
     """Return the columns beside the target that are not dropped, if there are not too many of them."""
     if len(source.names) == 1:
         raise DatasetError(
@@ -69,7 +125,10 @@ def choose_columns(source: NamedTable, target: str, drop: Sequence[str] = ()) ->
             "more. Cells must be separated by commas, semicolons, tabs, bars or spaces."
         )
     find_columns(source, [target], "columns")
-    names = _leave_out(source, target, drop)
+    names = _leave_out(source, target, [*choice.drop, *([] if choice.group is None else [choice.group])])
+    for name in find_columns(source, list(choice.kinds), "columns"):
+        if name not in names:
+            raise RequestError(f"{quote(name)} is {'the target' if name == target else 'left out'}, and has no kind.")
     if len(names) > _MOST_COLUMNS:
         raise DatasetError(
             f"{source.label} has {len(names):,} columns to learn from; rules take at most {_MOST_COLUMNS:,}. Leave "
@@ -79,21 +138,26 @@ def choose_columns(source: NamedTable, target: str, drop: Sequence[str] = ()) ->
     return names
 
 
-def learn_from(source: NamedTable, table: Any, y: Any, n_rows: tuple[int, int]) -> TrainingTable:
+def learn_from(source: NamedTable, table: Any, y: Any, n_rows: tuple[int, int], max_levels: int = 20) -> TrainingTable:
     """Find out what can be learned from; `n_rows` with and without a target are those of the whole table."""
-    target = y.name
+    target, every, goal = y.name, table, y
+    table, y = (part[goal.notna()].reset_index(drop=True) for part in (every, goal))
     if len(y) < _FEWEST_ROWS:
         rows = count(len(y), "row")
         raise DatasetError(f"{source.label} has {rows} with a target; training takes {_FEWEST_ROWS} at least.")
     if np.ptp(y) == 0:
         value = write_number(y.iloc[0])
         raise DatasetError(f"the target {quote(target)} is {value} in every row: there is nothing to learn.")
-    columns = summarize_columns(table)
+    columns = summarize_columns(table, y.to_numpy(), max_levels)
     used = [column.name for column in columns if column.read_as != LEFT_OUT]
     if not used:
         reasons = ", ".join(f"{quote(column.name)}: {column.what}" for column in columns[:3])
         raise DatasetError(f"{source.label} has no column to learn {quote(target)} from ({reasons}).")
-    return TrainingTable(table[used], y, columns, n_rows[1], n_rows[0], check_table(table[used], y))
+    others = [name for name in every.columns if name not in used]
+    mixed = check_table(every[others]).find("mixed")
+    return TrainingTable(
+        table[used], y, columns, n_rows[1], n_rows[0], TableCheck([*check_table(every[used], goal), *mixed])
+    )
 
 
 def _leave_out(source: NamedTable, target: str, drop: Sequence[str] = ()) -> list[str]:
