@@ -86,7 +86,9 @@ class HistoryDisplay(Display):
             )
         names = name_outputs(opened.model)
         label = f"RMSE of {names[0]}" if len(names) == 1 else "RMSE"
-        if len(names) > 1 and model.standardize is True:
+        if opened.model.link != "identity":
+            label = "log loss"
+        elif len(names) > 1 and model.standardize is True:
             label = "RMSE in standard deviations"
         history = model.history_
         errors = history["train_loss"], history["val_loss"]
