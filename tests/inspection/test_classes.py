@@ -173,6 +173,14 @@ def test_displays_name_their_scale(two):
     np.testing.assert_allclose(waterfall.probability, model.predict_proba(X[3:4])[0, 1])
 
 
+def test_logistic_regression_has_no_history_to_draw():
+    rng = np.random.default_rng(0)
+    model = TSKClassifier(random_state=0).fit(rng.normal(size=(300, 2)), rng.integers(0, 2, 300))
+    assert model.stopped_ == "logistic"
+    with pytest.raises(ValueError, match="logistic regression did better than pilot fits"):
+        HistoryDisplay.from_estimator(model)
+
+
 def test_wrong_labels_are_refused_in_words(two):
     model, X, y = two
     for read in (check_rules, rule_importance, feature_importance, export_text):
