@@ -148,6 +148,11 @@ class OpenCommittee:
 
     def predict_mean(self, rows: FloatArray) -> FloatArray:
         """Return the mean prediction of the members for encoded rows, of shape (n_rows, n_outputs)."""
+        if len(self.members) > 1 and self.first.model.link != "identity":
+            raise TypeError(
+                "A committee of classifiers predicts the mean of probabilities, which is no sum of what its members' "
+                "rules say. Take a member: model.estimators_[0]."
+            )
         return np.mean([member.model.predict_raw(rows) for member in self.members], axis=0)
 
     def predict(self, rows: FloatArray) -> FloatArray:

@@ -228,10 +228,10 @@ def name_formulas(link: str, names: Sequence[str]) -> tuple[str, ...]:
 
 def _list_classes(shares: FloatArray, names: Sequence[str]) -> str:
     """Write how many of a rule's rows have each class, or the most frequent ones of many."""
-    frequent = [k for k in np.argsort(-shares, kind="stable")[:_MOST_CLASSES] if shares[k] >= 0.005 or len(shares) == 1]
-    verbs = ["of these are ", *[""] * (len(frequent) - 1)]
+    first, *others = np.argsort(-shares, kind="stable")[:_MOST_CLASSES].tolist()
+    written = [f"{format_share(shares[first])} of these are {shorten(names[first])}"]
     return ", ".join(
-        f"{format_share(shares[k])} {verb}{shorten(names[k])}" for k, verb in zip(frequent, verbs, strict=True)
+        [*written, *(f"{format_share(shares[k])} {shorten(names[k])}" for k in others if shares[k] > 0.005)]
     )
 
 

@@ -9,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from takagi import RuleBase, TSKClassifier
+from takagi._model import OpenCommittee, open_model
 from takagi.inspection import (
     HistoryDisplay,
     ImportanceDisplay,
@@ -77,6 +78,18 @@ def test_labels_of_many_classes_name_the_most_frequent():
     rules = RuleBase([[0.0]], [[np.inf]], np.zeros((1, 4, 2)), link="softmax", output_names=["a", "b{", "c", "d"])
     y = np.eye(4)[[0, 0, 0, 0, 1, 1, 2, 3]]
     assert export_text(rules, X, y).startswith("Rule 1 (100 % of the data; 50 % of these are a, 25 % b{, 12 % c)")
+
+
+def test_hundreds_of_classes_name_the_first():
+    rules = RuleBase([[0.0]], [[np.inf]], np.zeros((1, 300, 2)), link="softmax")
+    heading = export_text(rules, np.zeros((300, 1)), np.eye(300)).splitlines()[0]
+    assert heading == "Rule 1 (100 % of the data; <1 % of these are y0)"
+
+
+def test_the_mean_of_probabilities_is_not_taken_for_that_of_log_odds(two):
+    opened = open_model(two[0])
+    with pytest.raises(TypeError, match="Take a member"):
+        OpenCommittee((opened, opened)).predict(two[1].to_numpy())
 
 
 def test_explanations_add_up_and_have_the_probability_beside(fitted):
@@ -158,6 +171,14 @@ def test_displays_name_their_scale(two):
     waterfall = WaterfallDisplay.from_estimator(model, X, row=3)
     assert waterfall.output_name == "log-odds of malignant"
     np.testing.assert_allclose(waterfall.probability, model.predict_proba(X[3:4])[0, 1])
+
+
+def test_logistic_regression_has_no_history_to_draw():
+    rng = np.random.default_rng(0)
+    model = TSKClassifier(random_state=0).fit(rng.normal(size=(300, 2)), rng.integers(0, 2, 300))
+    assert model.stopped_ == "logistic"
+    with pytest.raises(ValueError, match="logistic regression did better than pilot fits"):
+        HistoryDisplay.from_estimator(model)
 
 
 def test_wrong_labels_are_refused_in_words(two):

@@ -81,6 +81,14 @@ def test_few_rows_of_one_class_are_enough(n_rows):
     assert "Logistic regression" not in report.to_html().split("<script")[0]
 
 
+def test_logistic_regression_has_no_training_to_show():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 2)), rng.integers(0, 2, 300)
+    model = TSKClassifier(random_state=0).fit(X, y)
+    assert model.stopped_ == "logistic"
+    assert ModelReport(model, X, y, simplify=False).to_dict()["history"] is None
+
+
 def test_rules_with_a_link_take_probabilities():
     rules = RuleBase([[0.0], [3.0]], [[1.0], [1.0]], [[[-2.0, 0.0]], [[2.0, 0.0]]], link="logit", output_names=["hot"])
     X = np.linspace(-1, 4, 40)[:, None]
