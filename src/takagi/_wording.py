@@ -25,7 +25,6 @@ _RANKS = {
     5: ("very low", "low", "medium", "high", "very high"),
 }
 _MOST_NAMED = 3  # levels of a category that has many
-_SHORT = 'TSKRegressor(recipe="short")'
 _FORMULAS = {"identity": "", "logit": "log-odds of ", "softmax": "score of "}  # what an output is, by the link
 _MOST_CLASSES = 3  # whose shares are written beside a rule
 _MOST_OUTSIDE = 1 / 3  # of the conditions, whose center may lie outside the data
@@ -145,8 +144,9 @@ def describe_model(
     if not doubt:
         return text
     note = f"These rules make sense only together: {doubt}."
-    if any(part.intervals is None and part.link == "identity" for part in model.parts):
-        note += f" For rules that are true one by one: {_SHORT}."
+    if any(part.intervals is None for part in model.parts):
+        estimator = "TSKRegressor" if model.parts[0].link == "identity" else "TSKClassifier"
+        note += f' For rules that are true one by one: {estimator}(recipe="short").'
     return f"{text}\n{wrap('Note:', note.split(' '), ' ' * 6)}"
 
 
