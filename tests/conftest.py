@@ -25,6 +25,14 @@ def pytest_configure():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session")
+def one_process():
+    """Score in the process of the tests; others take seconds to start."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("takagi.workflow._scores.N_JOBS", 1)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def close_figures():
     """Close what a test has drawn, also where it looks at texts only: open figures add up to a warning."""

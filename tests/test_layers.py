@@ -10,10 +10,10 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "takagi"
 
 LAYERS = [
-    ["_typing", "_compat", "_kinds", "_messages", "_text", "_files", "_rounding"],
+    ["_typing", "_compat", "_kinds", "_messages", "_text", "_files", "_rounding", "_notebook"],
     ["bend", "_extrapolation"],
-    ["kernels", "datasets", "profile", "calibration", "_validation", "_dask", "_scoring"],
-    ["_wording", "tables"],
+    ["kernels", "datasets", "profile", "calibration", "scores", "_validation", "_dask", "_scoring"],
+    ["_labels", "_wording", "tables"],
     ["rulebase"],
     ["rulemodel"],
     ["_model", "optimizers", "initializers"],

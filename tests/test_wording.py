@@ -85,6 +85,15 @@ def test_columns_of_a_table_read_as_words():
     assert_golden("table", describe_rules(rules, look_at(rules, X), columns))
 
 
+def test_a_category_of_two_levels_has_one_term():
+    columns = [Column("sex", "category", ("female", "male")), Column("age", "number")]
+    weights = [[[10.0, -0.5, 1.5, 2.0]]]
+    rules = RuleBase(np.zeros((1, 3)), np.ones((1, 3)), weights, feature_names=["sex=female", "sex=male", "age"])
+    assert "THEN y = 9.5 + 2 [sex is male] + 2 age" in describe_rules(rules, columns=columns)
+    rare = [replace(columns[0], has_others=True), columns[1]]
+    assert "10 - 0.5 [sex is female] + 1.5 [sex is male] + 2 age" in describe_rules(rules, columns=rare)
+
+
 def test_numbers_that_stand_for_words_are_named_by_them():
     months = Column("when month", "number", tuple("JFMAmjuasond"), reading="month of y-m-d", values=tuple(range(1, 13)))
     stores = tuple(f"s{k}" for k in range(9))
@@ -389,7 +398,7 @@ def test_centered_formulas_leave_levels_and_constant_columns():
     (reading,) = read_rules(rules, look_at(rules, X), columns, centered=True)
     _, *terms = reading.formulas[0]
     names = [term.split(" ", 2)[2] for term in terms]
-    assert names == ["[fuel is diesel]", "[fuel is gas]", "(km - 50)", "one"]
+    assert names == ["[fuel is gas]", "(km - 50)", "one"]
 
 
 def test_centered_formulas_need_data(houses):

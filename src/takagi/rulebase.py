@@ -14,6 +14,7 @@ from scipy.special import expit, softmax
 from takagi import kernels
 from takagi._extrapolation import lie_within
 from takagi._messages import unknown_name
+from takagi._notebook import ShowsText
 from takagi._typing import ArrayLike, FloatArray, IntArray
 from takagi._wording import describe_model, name_features
 from takagi.bend import Bend
@@ -26,7 +27,7 @@ _NUMBERS_PER_CALL = 2**18  # what one call of the kernel copies and predicts at 
 
 
 @dataclass(frozen=True, eq=False)
-class RuleBase:
+class RuleBase(ShowsText):
     """A Takagi-Sugeno-Kang rule base with Gaussian sets and linear consequents, in the units of its inputs.
 
     With antecedent inputs ``a`` and consequent inputs ``b`` of a row ``x``, each either ``x`` or ``[x P, x]``::
@@ -211,11 +212,12 @@ class RuleBase:
         share = np.empty((len(rows) if with_share else 0, self.n_rules))
 
         n_rows = max(_NUMBERS_PER_CALL // len(origin), kernels.BLOCK_ROWS)
+        predict_rows = kernels.find_kernel("predict_rows", rows.size * self.n_rules)
 
         def fill(start: int) -> None:
             here = slice(start, start + n_rows)
             block = np.array(self.expand_rows(rows[here]) - origin, dtype=float, order="C")
-            kernels.predict_rows(theta, shape, kernels.make_columns(shape), block, prediction[here], share[here])
+            predict_rows(theta, shape, kernels.make_columns(shape), block, prediction[here], share[here])
             if link != "identity":
                 prediction[here] = apply_link(prediction[here], link)
 

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 
+from takagi._notebook import ShowsText
 from takagi._text import shorten
 from takagi._typing import ArrayLike, FloatArray
 from takagi._wording import describe_model
@@ -18,7 +19,7 @@ _MOST_COMBINATIONS = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class RuleModel:
+class RuleModel(ShowsText):
     """A frozen sum of rule bases over the same features and outputs.
 
     The outputs of the parts are added up, and the link, which all parts have in common, comes last. The first part has

@@ -268,6 +268,11 @@ def test_ratios_are_of_the_same_splits(outcomes):
     assert compare_with_logistic(outcomes).loc[TAKAGI, "Vehicle"] == pytest.approx(0.75)
 
 
+def test_only_splits_that_takagi_has_are_shown(outcomes):
+    more = pd.concat([outcomes, outcomes[outcomes["method"] == LOGISTIC].assign(repeat=3, accuracy=0.0)])
+    assert make_class_tables(more) == make_class_tables(outcomes)
+
+
 def test_no_outcomes_are_told(tmp_path):
     assert "no outcomes yet" in make_class_tables(Store(tmp_path, ClassOutcome).results())
 

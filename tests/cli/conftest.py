@@ -13,7 +13,7 @@ from takagi.cli import main
 
 
 @pytest.fixture
-def call(capsys):
+def call(capsys, one_process):
     """Run a command in this process; return its exit code, output and errors."""
 
     def run(*words):
@@ -26,7 +26,7 @@ def call(capsys):
 
 
 @pytest.fixture(scope="session")
-def fitted(tmp_path_factory):
+def fitted(tmp_path_factory, one_process):
     """A folder with cars.csv and a model of it, made once."""
     folder = tmp_path_factory.mktemp("fitted")
     make_cars().to_csv(folder / "cars.csv", index=False)

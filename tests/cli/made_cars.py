@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-FIT = ["--rules", "3", "--iterations", "300"]
+FIT = ["--rules", "3", "--iterations", "300", "--droprule"]
 
 
 def make_cars(n_rows=200, seed=0):

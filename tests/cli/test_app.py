@@ -24,7 +24,7 @@ def test_version_is_the_packages(capsys):
     "words",
     [
         (),
-        *((name,) for name, *_ in COMMANDS),
+        *((command.name,) for command in COMMANDS if command.example),
         *(("data", *words) for words in ([], ["list"], ["fetch"], ["path"])),
         *(("experiment", name) for name in ("run", "draw", "show", "claims")),
     ],
@@ -34,7 +34,23 @@ def test_help_shows_an_example_of_every_command(words, capsys):
     assert f"Example: {' '.join(['takagi', *words])}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", [name for name, *_ in COMMANDS])
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_summaries_are_what_the_commands_say_of_themselves(command, capsys):
+    run(command.name, "--help")
+    assert command.summary in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"]])
+def test_what_needs_no_command_starts_quickly(words):
+    """Time differs by machine and load; what is imported does not."""
+    code = f"import sys; from takagi.cli import main; sys.argv[1:] = {words}\n"
+    code += "try: main()\nexcept SystemExit: sys.exit(' '.join({'numpy', 'sklearn', 'numba'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout
+    assert (done.returncode, done.stderr) == (1, "\n")
+
+
+@pytest.mark.parametrize("name", [command.name for command in COMMANDS if command.example])
 def test_every_command_has_json_and_quiet(name, capsys):
     run(name, "--help")
     shown = capsys.readouterr().out

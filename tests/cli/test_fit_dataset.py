@@ -11,7 +11,7 @@ pytest.importorskip("pyarrow")
 from takagi.persistence import load
 
 TARGET = ("--target", "price")
-QUICK = ("--rules", "3", "--recipe", "droprule", "--iterations", "300")
+QUICK = ("--rules", "3", "--droprule", "--iterations", "300")
 
 
 @pytest.fixture
@@ -47,8 +47,8 @@ def test_a_pattern_is_trained_on_in_passes_and_scored_on_rows_held_out(call, par
     ]
     assert "; 2 rows without it left out" in out
     assert "those of 1,500 rows drawn at random." in out
-    scores = {line.split("  ")[0]: line.split() for line in lines if line.startswith(("takagi,", "always", "Test on"))}
-    assert "Test on 300 rows held out" in scores
+    scores = {line.split("  ")[0]: line.split() for line in lines if line.startswith(("takagi,", "always", "Score by"))}
+    assert "Score by 300 rows held out" in scores
     assert float(scores["takagi, 3 rules"][3]) < 0.6 * float(scores["always the mean"][3])
     assert out.count("\n  THEN price = ") == 3
     assert "  takagi explain m.takagi parquet/part-0.parquet --row 0" in lines
@@ -168,6 +168,6 @@ def test_no_rows_held_out_of_a_large_dataset_means_no_score(call, tmp_path, monk
     rng = np.random.default_rng(0)
     for k in range(2):
         pd.DataFrame({"a": rng.normal(size=30_000), "p": np.arange(30_000.0)}).to_parquet(f"part-{k}.parquet")
-    words = ("--target", "p", "-o", "m.takagi", "--rules", 2, "--iterations", 20, "--test-fraction", 0)
+    words = ("--target", "p", "-o", "m.takagi", "--rules", 2, "--iterations", 20, "--no-score")
     code, out, _ = call("fit", "part-*.parquet", *words)
     assert (code, "RMSE" in out, (tmp_path / "m.takagi").exists()) == (0, False, True)

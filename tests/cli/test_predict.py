@@ -247,7 +247,7 @@ def test_a_model_that_does_not_know_how_far_it_is_off_says_how_to_train_it(call,
 
 
 def test_fit_with_intervals_knows_them_from_folds(call, scratch):
-    options = ["--recipe", "short", "--rules", "2", "--test-fraction", "0", "--quiet", "--drop", "plate"]
+    options = ["--rules", "2", "--no-score", "--quiet", "--drop", "plate"]
     assert call("fit", "cars.csv", "-t", "price", "-o", "short.takagi", "--intervals", *options)[0] == 0
     assert load("short.takagi")[-1].calibration_.source == "folds"
     assert "+-" in call("rules", "short.takagi")[1]
@@ -270,3 +270,27 @@ def test_far_values_are_counted_once_in_a_note(call, scratch, monkeypatch):
     assert (json.loads(text)["n_held"], err) == (3, "")
     _, text, err = call("predict", "cars.takagi", "cars.csv", "-o", "all.csv", "--json")
     assert (json.loads(text)["n_held"], "Note" in err) == (0, False)
+
+
+def test_flags_name_what_a_model_guesses_about(call, scratch):
+    new = make_cars().head(4).drop(columns="price").astype({"fuel": object})
+    new.loc[0, ["weight", "power", "fuel"]] = [90000.0, 100.0, "diesel"]
+    new.loc[1, ["weight", "power", "fuel"]] = [1500.0, 100.0, "wood"]
+    new.loc[2, ["weight", "power", "fuel"]] = [1500.0, np.nan, "diesel"]
+    new.loc[3, ["weight", "power", "fuel"]] = [1500.0, 100.0, "diesel"]
+    new.to_csv("new.csv", index=False)
+    code, out, err = call("predict", "cars.takagi", "new.csv", "--flags", "-o", "out.csv", "--json")
+    assert (code, json.loads(out)["n_flagged"]) == (0, 3)
+    assert "3 rows of 4 flagged." in err
+    flags = pd.read_csv("out.csv", keep_default_na=False)["flags"].tolist()
+    assert flags == ["beyond the data: weight", "unknown: fuel", "missing: power", ""]
+
+
+def test_formulas_of_a_table_are_no_formulas_in_the_output(call, scratch):
+    cars = make_cars().head(5).assign(**{"=note": ["=HYPERLINK(1)", "+1-800", "@sum", "-5", "fine"]})
+    cars.to_csv("new.csv", index=False)
+    for name in ("out.csv", "out.tsv"):
+        assert call("predict", "cars.takagi", "new.csv", "--keep", "=note", "-o", name)[0] == 0
+        found = pd.read_csv(name, sep=None, engine="python", dtype=str).iloc[:, 0]
+        assert found.name == "'=note"
+        assert found.tolist() == ["'=HYPERLINK(1)", "'+1-800", "'@sum", "-5", "fine"]

@@ -21,7 +21,7 @@ def test_simplify_writes_a_smaller_model_and_says_what_it_costs(call, scratch, l
 
 @pytest.mark.slow
 def test_limits_are_kept_and_json_tells_sizes(call, scratch):
-    words = ("simplify", "cars.takagi", "cars.csv", "-o", "small.takagi", "--max-rules", 1, "--max-conditions", 0)
+    words = ("simplify", "cars.takagi", "cars.csv", "-o", "small.takagi", "--rules", 1, "--conditions", 0)
     code, out, _ = call(*words, "--json", "-q")
     told = json.loads(out)
     assert (code, told["after"]["n_rules"], told["after"]["n_conditions"]) == (0, 1, 0)

@@ -81,7 +81,7 @@ def test_a_report_of_a_sum_has_its_parts(call, model, scratch):
 
 
 def test_a_sum_can_be_made_smaller(call, model):
-    code, out, _ = call("simplify", "sum.takagi", "cars.csv", "-o", "out.takagi", "--max-rules", 2, "--max-terms", 1)
+    code, out, _ = call("simplify", "sum.takagi", "cars.csv", "-o", "out.takagi", "--rules", 2, "--terms", 1)
     assert code == 0
     assert load("out.takagi")[-1].model_.n_rules <= 2
     assert " became " in out

@@ -50,7 +50,7 @@ def run_in_shell(command):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the page is for a POSIX shell")
-def test_every_command_of_the_page_runs_and_prints_what_it_shows(tmp_path, monkeypatch):
+def test_every_command_of_the_page_runs_and_prints_what_it_shows(tmp_path, monkeypatch, one_process):
     for package in ("onnx", "jinja2", "matplotlib", "pyarrow"):
         pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)

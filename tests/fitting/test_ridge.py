@@ -135,6 +135,7 @@ def test_clear_detail_is_all_rules():
 LINEAR = [*COMMON, TSKRegressor(recipe="short", random_state=0)]
 
 
+@pytest.mark.filterwarnings("ignore:No split of the rows")
 @pytest.mark.parametrize("model", LINEAR, ids=["regressor", "committee", "short"])
 def test_difference_of_nearly_equal_columns_is_found(model):
     rng = np.random.default_rng(0)
@@ -145,6 +146,7 @@ def test_difference_of_nearly_equal_columns_is_found(model):
     assert root_mean_squared_error(y[1::2], said) < 0.005 * y.std()
 
 
+@pytest.mark.filterwarnings("ignore:No split of the rows")
 @pytest.mark.parametrize("model", LINEAR, ids=["regressor", "committee", "short"])
 def test_line_without_noise_goes_on_beyond_the_data_and_one_with_noise_is_held(model):
     X, noise = draw()

@@ -50,6 +50,7 @@ def archive():
         yield f"http://127.0.0.1:{server.getsockname()[1]}", answer
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # urllib leaves sockets to be collected
 @attack
 @given(HEADS, st.lists(FIELDS, max_size=4), st.one_of(BODIES, st.binary(max_size=200)), st.booleans())
 def test_no_answer_gets_through(archive, monkeypatch, tmp_path, head, fields, body, is_zip):

@@ -4,8 +4,10 @@ Models and numbers are made here, by compiled code, and compared in a process of
 """
 
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -87,6 +89,33 @@ def test_training_without_compilation_says_what_to_do(done):
     assert "fit: Training needs numba" in done.stderr
     assert "train: Training needs numba" in done.stderr
     assert done.stderr.count("unset NUMBA_DISABLE_JIT") == 2
+
+
+FRESH = """
+import numpy as np
+import takagi
+from takagi import kernels
+from takagi.inspection import explain_local
+
+data = np.load("numbers.npz")
+for name in ("regressor", "committee"):
+    model = takagi.load(f"{name}.takagi")
+    np.testing.assert_allclose(model.predict(data["X"][:20]), data[name][:20], rtol=1e-12, atol=1e-12)
+print(explain_local(takagi.load("regressor.takagi"), data["X"][:1]))
+assert not [name for name, kernel in vars(kernels).items() if hasattr(kernel, "signatures") and kernel.signatures]
+kernels.expect_training()
+assert kernels.find_kernel("predict_rows", 1) is kernels.predict_rows
+"""
+
+
+def test_few_rows_are_predicted_at_once_where_nothing_is_compiled(folder, tmp_path):
+    source = Path(kernels.__file__).parents[1]
+    shutil.copytree(source, tmp_path / "takagi", ignore=shutil.ignore_patterns("__pycache__"))
+    places = {"XDG_CACHE_HOME": tmp_path, "TAKAGI_CACHE_DIR": tmp_path, "NUMBA_CACHE_DIR": tmp_path}
+    own = {name: str(path) for name, path in (places | {"PYTHONPATH": tmp_path}).items()}
+    command = [sys.executable, "-c", FRESH]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=os.environ | own, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -70,6 +70,7 @@ EDITS = [
     ("steps.0.step.has_names", 1, "has_names must be true or false, got 1"),
     ("steps.0.step.output", "excel", "output must be one of 'default'"),
     ("steps.0.step.parameters.max_levels", 0, "steps[0].step.parameters is refused: The 'max_levels' parameter"),
+    ("steps.1.step.fitted.mean_", None, "mean_ must be numbers in lists nested 1 deep, got null"),
     ("steps.1.step.fitted.mean_", [0.0], "mean_ must be a list of n_features = 5 numbers, got a list of 1"),
     ("steps.1.step.fitted.mean_.2", float("inf"), "contains Infinity"),
     ("steps.1.step.fitted.mean_.2", 10**400, "mean_[2] must be a finite number, got a huge integer"),

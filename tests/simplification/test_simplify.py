@@ -239,6 +239,12 @@ def test_same_seed_gives_the_same_result(few):
     assert first.curve[0].val_loss != other.curve[0].val_loss
 
 
+def test_a_callback_is_told_each_point(few):
+    told = []
+    result = simplify(*few, callback=told.append)
+    assert tuple(told) == result.curve
+
+
 def test_verbose_prints_each_step(few, capsys):
     result = simplify(*few, verbose=1)
     lines = capsys.readouterr().out.splitlines()

@@ -74,6 +74,29 @@ def test_large_tables_are_looked_at_in_part():
     assert list_kinds(check_table(large, "y")) == [("leak", ("z",))]
 
 
+@pytest.mark.parametrize(
+    ("words", "evidence"),
+    [
+        ([*map(str, range(N - 1)), "many"], "numbers such as '0', but 'many' in row 399"),
+        ([f"{'€' if k == 7 else '$'}{k}.50" for k in range(N)], "numbers such as '$0.50', but '€7.50' in row 7"),
+        (
+            [f"1/2/{k + 1900}" if k else "2024-03-01" for k in range(N)],
+            "dates such as '2024-03-01', but '1/2/1901' in row 1",
+        ),
+    ],
+)
+def test_cells_of_several_forms_are_told_with_the_row(words, evidence):
+    (finding,) = check_table(TABLE.assign(w=words), "y")
+    assert (finding.kind, finding.columns, finding.evidence) == ("mixed", ("w",), evidence)
+
+
+def test_large_tables_have_their_row_numbers_and_repeats_seen():
+    n_rows = 200_000
+    table = pd.DataFrame({"n": range(n_rows), "word": [f"w{k // 2}" for k in range(n_rows)]})
+    table["order"] = np.random.default_rng(0).permutation(n_rows)
+    assert list_kinds(check_table(table)) == [("identifier", ("order",)), ("row number", ("n",))]
+
+
 def test_columns_that_cannot_be_read_are_passed_over():
     odd = TABLE.assign(many=[np.inf] * N, lists=[[1]] * N, empty=None)
     assert check_table(odd, "y") == ()

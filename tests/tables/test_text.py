@@ -20,7 +20,9 @@ def read(text, encoding="utf-8", **options):
 
 def test_lines_that_are_too_short_are_filled_up_in_their_place():
     text = "a,b,c\n1,x,3\n4\n\n5,y\n6,z,7\n8,u,9\n10,v\n"
-    assert read(text) == {
+    with pytest.warns(UserWarning, match="has 3 lines with too few cells, the first is line 3; those that lack count"):
+        found = read(text)
+    assert found == {
         "a": [1.0, 4.0, 5.0, 6.0, 8.0, 10.0],
         "b": ["x", "", "y", "z", "u", "v"],
         "c": [3.0, None, None, 7.0, 9.0, None],
@@ -31,13 +33,16 @@ def test_short_lines_keep_their_place_wherever_pyarrow_cuts(monkeypatch):
     monkeypatch.setattr("takagi.tables._text._BLOCK_BYTES", 100)
     rng = np.random.default_rng(0)
     rows = [[f"r{k}", "1", "2"][: rng.integers(1, 4)] for k in range(500)]
-    found = read("\n".join(["name,a,b", *map(",".join, rows)]) + "\n")
+    with pytest.warns(UserWarning, match="312 lines with too few cells"):
+        found = read("\n".join(["name,a,b", *map(",".join, rows)]) + "\n")
     assert found["name"] == [f"r{k}" for k in range(500)]
     assert found["b"] == [2.0 if len(row) == 3 else None for row in rows]
 
 
 def test_a_table_may_be_short_in_every_line():
-    assert read("a,b,c\n1,2\n3,4\n") == {"a": [1.0, 3.0], "b": [2.0, 4.0], "c": [None, None]}
+    with pytest.warns(UserWarning, match="2 lines with too few cells"):
+        found = read("a,b,c\n1,2\n3,4\n")
+    assert found == {"a": [1.0, 3.0], "b": [2.0, 4.0], "c": [None, None]}
 
 
 def test_spaces_before_cells_do_not_count_even_before_quotation_marks():
@@ -66,7 +71,9 @@ def test_names_without_rows_are_a_table(tmp_path, text):
 
 def test_runs_of_spaces_separate():
     text = '18.0   8  "chevrolet chevelle"\n 15.0  ?   "buick"\n' + "14 9 ?\n" * 20 + "13 8\n"
-    assert read(text, names=["mpg", "n", "car"]) == {
+    with pytest.warns(UserWarning, match="1 line with too few cells, the first is line 23"):
+        found = read(text, names=["mpg", "n", "car"])
+    assert found == {
         "mpg": [18.0, 15.0, *[14.0] * 20, 13.0],
         "n": [8.0, None, *[9.0] * 20, 8.0],
         "car": ["chevrolet chevelle", "buick", *["?"] * 20, ""],

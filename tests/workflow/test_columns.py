@@ -64,6 +64,7 @@ def test_target_is_numbers_where_there_are_some():
         (["2020-01-01", "2020-01-02", "2020-01-03"], "'y' holds dates, but must be numbers; write days"),
         (["$5", "$6", "7 EUR"], r"must be numbers, got '\$5' \(first in row 0\)"),
         ([True, False, True], "write 1 and 0"),
+        (["1", "2", "y", "3"], "row 2 of the table repeats the names of its columns"),
         ([None, None, None], "no value in any row"),
         ([1.0, np.inf, 2.0], "contains infinity"),
     ],

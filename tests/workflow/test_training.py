@@ -1,4 +1,5 @@
 import threading
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -10,12 +11,13 @@ from sklearn.pipeline import make_pipeline
 from takagi import TableEncoder, TSKCommittee, TSKRegressor
 from takagi.tables import open_table
 from takagi.workflow import (
+    Candidate,
     ModelSettings,
     choose_settings,
+    choose_simplest,
     list_candidates,
     read_training_table,
     search_settings,
-    split_off,
     train_model,
 )
 
@@ -78,15 +80,6 @@ def test_what_the_listener_raises_ends_training(table):
         train_model(table.X, table.y, ModelSettings(n_rules=3, max_iter=10**8), stop)
 
 
-def test_rows_are_split_at_random_and_by_the_seed():
-    training, test = split_off(101, 0.2, 3)
-    assert (len(training), len(test)) == (81, 20)
-    assert sorted([*training, *test]) == list(range(101))
-    np.testing.assert_array_equal(split_off(101, 0.2, 3)[1], test)
-    assert not np.array_equal(split_off(101, 0.2, 4)[1], test)
-    assert (len(split_off(3, 0.01, 0)[1]), len(split_off(3, 0.0, 0)[1])) == (1, 0)
-
-
 # -- search ------------------------------------------------------------------------------------------------------------
 
 
@@ -99,15 +92,31 @@ def test_a_search_is_cross_validation_on_the_same_folds(table):
     folds = KFold(5, shuffle=True, random_state=3)
     for candidate in found:
         model = make_pipeline(TableEncoder(), TSKRegressor(**candidate.settings.parameters))
-        scores = cross_val_score(model, table.X, table.y, cv=folds, scoring="neg_root_mean_squared_error")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            scores = cross_val_score(model, table.X, table.y, cv=folds, scoring="neg_root_mean_squared_error")
         np.testing.assert_array_equal(candidate.errors, -scores)
-    assert [event.done for event in events] == list(range(21))
-    assert {(event.task, event.total) for event in events} == {("Trying 4 settings on 5 folds", 20)}
+    assert [event.done for event in events] == list(range(26))
+    assert {(event.task, event.total) for event in events} == {("Trying 5 settings on 5 folds", 25)}
 
 
 def test_a_search_gives_the_same_twice(table):
     settings = list_candidates(None, 20, 0)[:6]
     assert search_settings(table.X, table.y, settings) == search_settings(table.X, table.y, settings)
+
+
+def test_the_easiest_to_read_is_chosen_within_one_standard_error():
+    many, four = (ModelSettings(rules, "droprule") for rules in (64, 4))
+    best, close, worse = (
+        Candidate(many, (1.0, 1.2, 0.8, 1.0)),
+        Candidate(four, (1.05, 1.2, 0.85, 1.0)),
+        Candidate(ModelSettings(recipe="short"), (1.4, 1.5, 1.4, 1.3)),
+    )
+    assert best.standard_error == pytest.approx(np.std(best.errors, ddof=1) / 2)
+    assert choose_simplest([best, close, worse]) is close
+    assert choose_simplest([best, worse]) is best
+    short = Candidate(ModelSettings(recipe="short"), close.errors)
+    assert choose_simplest([best, close, short]) is short
 
 
 def test_more_rows_take_fewer_folds():
@@ -133,12 +142,13 @@ def test_what_the_listener_raises_ends_a_search_soon(table):
 
 def test_what_is_given_is_not_searched():
     assert {one.n_rules for one in list_candidates()} == {None, 4, 8, 16, 32, 64}
-    assert [one.keep_prob for one in list_candidates(5)] == ["auto", 0.6, 0.8, 0.9]
-    assert {one.recipe for one in list_candidates()} == {"accurate", "droprule"}
+    assert [one.keep_prob for one in list_candidates(5)] == ["auto", "auto", 0.6, 0.8, 0.9]
+    assert {one.recipe for one in list_candidates()} == {"short", "accurate", "droprule"}
+    assert [one.n_rules for one in list_candidates(3, recipe="short")] == [3]
     assert [one.keep_prob for one in list_candidates(5, recipe="droprule")] == [0.6, 0.8, 0.9]
     assert [one.n_rules for one in list_candidates(5, recipe="accurate")] == [5]
     assert {one.max_iter for one in list_candidates(max_iter=7)} == {7}
-    assert [(one.n_rules, one.recipe) for one in list_candidates("auto")] == [("auto", "accurate")]
+    assert [(one.n_rules, one.recipe) for one in list_candidates("auto")] == [("auto", "short"), ("auto", "accurate")]
 
 
 def test_settings_that_are_not_given_are_the_defaults():

@@ -6,58 +6,174 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
-from typing import Annotated, Any, NoReturn
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple, NoReturn
 
 import typer
 
-from takagi._extrapolation import ExtrapolationWarning
+from takagi import __version__
 from takagi._text import remove_controls
-from takagi.cli import _data, _demo, _experiment, _explain, _export, _fit, _plot, _predict, _report, _rules, _simplify
 from takagi.cli._console import Misuse, forget, notes, print_error, print_note, set_output
-from takagi.tables import DatasetError, HeaderWarning, RequestError, SheetWarning
 
 _INTERRUPTED = 130  # what a shell makes of Ctrl-C
 
-_OPTIONS = ("names", "no_header", "sheet", "drop", "target", "committee", "row", "intervals")  # that errors are about
-_HINTS: dict[type[Warning], str] = {
-    HeaderWarning: "If its first line is data, pass --no-header or --names.",
-    SheetWarning: "See --sheet.",
+_HINTS = {
+    "HeaderWarning": "If its first line is data, pass --no-header or --names.",
+    "SheetWarning": "See --sheet.",
 }
+_OPTIONS = (
+    "names", "no_header", "sheet", "drop", "target", "committee", "row", "intervals", "group", "time", "member",
+)  # that errors are about  # fmt: skip
 
 MAKE, READ, PAPER = "Make and use a model", "Read a model", "The paper"
-COMMANDS: list[tuple[str, Callable, str, str]] = [
-    ("fit", _fit.fit, MAKE, "takagi fit houses.csv --target price -o houses.takagi"),
-    ("predict", _predict.predict, MAKE, "takagi predict houses.takagi new.csv -o out.csv --keep address"),
-    ("rules", _rules.rules, READ, "takagi rules houses.takagi"),
-    ("explain", _explain.explain, READ, "takagi explain houses.takagi new.csv --row 3"),
-    ("report", _report.report, READ, "takagi report houses.takagi houses.csv -o report.html --open"),
-    ("plot", _plot.plot, READ, "takagi plot houses.takagi membership houses.csv -o sets.png"),
-    ("simplify", _simplify.simplify_model, MAKE, "takagi simplify houses.takagi houses.csv -o small.takagi"),
-    ("export", _export.export, MAKE, "takagi export houses.takagi --to onnx"),
-    ("demo", _demo.demo, MAKE, "takagi demo"),
-]
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-for name, function, panel, example in COMMANDS:
-    text = re.sub(r"(?<=\S)\n *(?=\S)", " ", function.__doc__ or "")  # typer would keep the line breaks
-    has_arguments = name != "demo"
-    app.command(name, help=text, epilog=f"Example: {example}", rich_help_panel=panel, no_args_is_help=has_arguments)(
-        function
-    )
-app.add_typer(_data.data_app, name="data", rich_help_panel=PAPER)
-app.add_typer(_experiment.experiment_app, name="experiment", rich_help_panel=PAPER)
+
+class Command(NamedTuple):
+    """A command, or a group of them, whose module is imported when it is called: `takagi --help` needs none."""
+
+    name: str
+    place: str  # module and name in it
+    section: str
+    summary: str  # the first sentence of its help
+    example: str = ""
+
+
+COMMANDS = [
+    Command(
+        "fit",
+        "_fit.fit",
+        MAKE,
+        "Train a model on a table, score it on rows held out, print its rules and write it to a file.",
+        "takagi fit houses.csv --target price -o houses.takagi",
+    ),
+    Command(
+        "predict",
+        "_predict.predict",
+        MAKE,
+        "Predict every row of a table.",
+        "takagi predict houses.takagi new.csv -o out.csv --keep address",
+    ),
+    Command(
+        "rules",
+        "_rules.rules",
+        READ,
+        "Print the rules of a model, those that govern most rows first.",
+        "takagi rules houses.takagi",
+    ),
+    Command(
+        "explain",
+        "_explain.explain",
+        READ,
+        "Explain predictions: what each column adds to the average row's, and which rules fire.",
+        "takagi explain houses.takagi new.csv --row 3",
+    ),
+    Command(
+        "report",
+        "_report.report",
+        READ,
+        "Write a page about a model: its rules, its score on TABLE, what matters, and what would happen if.",
+        "takagi report houses.takagi houses.csv -o report.html --open",
+    ),
+    Command(
+        "plot",
+        "_plot.plot",
+        READ,
+        "Draw a model: its sets, its rules at a glance, training, shares, response, importance, or one prediction.",
+        "takagi plot houses.takagi membership houses.csv -o sets.png",
+    ),
+    Command(
+        "compare",
+        "_compare.compare",
+        READ,
+        "Compare two models on the rows of TABLE, which holds the target, too.",
+        "takagi compare old.takagi new.takagi houses.csv",
+    ),
+    Command(
+        "simplify",
+        "_simplify.simplify_model",
+        MAKE,
+        "Make a model smaller: without limits, at most 5 rules with at most 3 conditions and 4 terms each.",
+        "takagi simplify houses.takagi houses.csv -o small.takagi",
+    ),
+    Command(
+        "export",
+        "_export.export",
+        MAKE,
+        "Write the rules for another runtime: ONNX, Matlab or Octave, C, or JSON for a web page.",
+        "takagi export houses.takagi --to onnx",
+    ),
+    Command(
+        "demo",
+        "_demo.demo",
+        MAKE,
+        "Fit a small table, print score and rules, and write nothing unless asked.",
+        "takagi demo",
+    ),
+    Command(
+        "warm-up",
+        "_warm_up.warm_up",
+        MAKE,
+        "Compile what fits and predictions need and keep it, so that the first fit does not wait.",
+        "takagi warm-up",
+    ),
+    Command(
+        "data",
+        "_data.data_app",
+        PAPER,
+        "List and fetch the paper's 22 regression sets.",
+    ),
+    Command(
+        "experiment",
+        "_experiment.experiment_app",
+        PAPER,
+        "Run the paper's experiments, draw its figures, judge its claims.",
+    ),
+]
+_WITHOUT_ARGUMENTS = ("demo", "warm-up")
+
+
+def make_app(words: list[str]) -> typer.Typer:
+    """Return the command line, with what belongs to the command that is called, and the others by name only."""
+    app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+    app.callback(epilog="Example: takagi demo")(takagi)
+    called = next((word for word in words if not word.startswith("-")), "")
+    for command in COMMANDS:
+        if command.name != called:
+            app.command(command.name, help=command.summary, rich_help_panel=command.section)(_stand_in)
+        else:
+            _add_command(app, command)
+    return app
+
+
+def _add_command(app: typer.Typer, command: Command) -> None:
+    """Import a command and add it with its options."""
+    module, name = command.place.split(".")
+    function = getattr(import_module(f"takagi.cli.{module}"), name)
+    if isinstance(function, typer.Typer):
+        app.add_typer(function, name=command.name, rich_help_panel=command.section)
+        return
+    app.command(
+        command.name,
+        help=re.sub(r"(?<=\S)\n *(?=\S)", " ", function.__doc__ or ""),  # typer would keep the line breaks
+        epilog=f"Example: {command.example}",
+        rich_help_panel=command.section,
+        no_args_is_help=command.name not in _WITHOUT_ARGUMENTS,
+    )(function)
+
+
+def _stand_in() -> None:
+    """Stand for a command that is not called."""
 
 
 def run(arguments: list[str]) -> NoReturn:
     """Run a command; an error, or each of a group, is a message and an exit code, or with ``--debug`` a traceback."""
-    debug = "--debug" in arguments
+    debug, words = "--debug" in arguments, [word for word in arguments if word != "--debug"]
     set_output()
     try:
         with _show_remarks(debug):
-            code = app([word for word in arguments if word != "--debug"], prog_name="takagi", standalone_mode=False)
+            code = make_app(words)(words, prog_name="takagi", standalone_mode=False)
             sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         code = _INTERRUPTED
@@ -84,6 +200,8 @@ def _tell(error: Exception) -> int:
         return 1
     for one in error.exceptions if isinstance(error, ExceptionGroup) else [error]:
         print_error(word_error(one))
+    from takagi.tables import RequestError
+
     return 2 if isinstance(error, Misuse | RequestError) else 1
 
 
@@ -103,6 +221,8 @@ def word_error(error: Exception) -> str:
         return "the standard output is closed."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}{f': {os.fspath(error.filename)}' if error.filename else ''}"
+    from takagi.tables import DatasetError
+
     if isinstance(error, MemoryError):
         return "there is not enough memory. Take fewer rows or columns."
     about = error.about if isinstance(error, DatasetError) and error.about in _OPTIONS else ""
@@ -114,8 +234,10 @@ def _show_remarks(debug: bool) -> Iterator[None]:
     """Show the library's warnings and log messages as remarks; those for developers only with ``--debug``."""
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        hint = _HINTS.get(category, "")
-        print_note(f"{message} {hint}".rstrip())
+        from takagi import ExtrapolationWarning
+
+        if debug or not issubclass(category, ExtrapolationWarning):  # `predict` counts all rows
+            print_note(f"{message} {_HINTS.get(category.__name__, '')}".rstrip())
 
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
@@ -129,7 +251,6 @@ def _show_remarks(debug: bool) -> Iterator[None]:
                 warnings.simplefilter("ignore")
                 warnings.simplefilter("always", UserWarning)
                 warnings.filterwarnings("ignore", "Training was interrupted")  # `run` says so
-                warnings.simplefilter("ignore", ExtrapolationWarning)  # `predict` counts all rows
             warnings.showwarning = show
             yield
     finally:
@@ -138,11 +259,10 @@ def _show_remarks(debug: bool) -> Iterator[None]:
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(version("takagi"))
+        typer.echo(__version__)
         raise typer.Exit
 
 
-@app.callback(epilog="Example: takagi demo")
 def takagi(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")

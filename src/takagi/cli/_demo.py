@@ -44,12 +44,12 @@ def demo(
     X = frame.assign(cultivar=frame["target"].map({0: "first", 1: "second", 2: "third"}))[_COLUMNS]
     y = frame[_TARGET]
     data = workflow.TrainingTable(X, y, workflow.summarize_columns(X, y.to_numpy()), 0, len(X), check_table(X, y))
-    settings = workflow.ModelSettings(n_rules=rules, recipe="droprule")
+    settings = workflow.ModelSettings(n_rules=rules, recipe="short")
     print_text(f"{len(X)} wines: {_TARGET} from {', '.join(_COLUMNS)}\n")
-    training, test = workflow.split_off(len(X), 0.2, 0)
-    scores = run_watched(workflow.score_settings, data, training, test, settings)
-    show_scores(scores, len(test))
+    score = run_watched(workflow.score_settings, data, settings)
     model = run_watched(workflow.train_model, X, data.y, settings, task=f"Training on all {len(X)} rows")
+    score = workflow.keep_scores(model, score, data)
+    show_scores(score)
     print_text(f"\n{export_text(model)}")
     if files:
         with replace_when_whole(files[0]) as temporary:
@@ -57,7 +57,7 @@ def demo(
         save(model, files[1])
         print_text(f"\nWrote {files[0]} and {files[1]}. To go on:\n  takagi explain {files[1]} {files[0]} --row 3")
     if as_json:
-        print_json({"scores": [asdict(score) for score in scores], "rules": rule_table(model).to_dict("records")})
+        print_json({"score": asdict(score), "rules": rule_table(model).to_dict("records")})
 
 
 def _check_folder(folder: Path | None, force: bool) -> list[Path]:

@@ -10,7 +10,7 @@ import typer
 from takagi._messages import unknown_name
 from takagi.cli._console import Misuse, print_json, print_text, set_output
 from takagi.cli._files import check_output
-from takagi.cli._options import AsJson, Force, ModelFile, Quiet
+from takagi.cli._options import AsJson, Force, Member, ModelFile, Quiet
 from takagi.export import to_c, to_fis, to_json, to_onnx
 from takagi.workflow import LoadedModel
 
@@ -52,6 +52,7 @@ def export(
             help="Add the limits between which that part of new rows lies, such as 0.9; onnx and c only.",
         ),
     ] = None,
+    member: Member = None,
     force: Force = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -69,9 +70,10 @@ def export(
         raise Misuse(f"--interval is for onnx and c, got {kind}; json holds all that intervals need anyway.")
     path = check_output(model.with_suffix(f".{kind}") if output is None else output, force, inputs=[model])
     loaded = LoadedModel(model)
+    rules = loaded.take_member(member)
     if interval is not None:
         loaded.check_coverage(interval)
-    FORMATS[kind](loaded.model, path, single, interval)
+    FORMATS[kind](rules, path, single, interval)
     print_text(f"Wrote {path}")
     if as_json:
         print_json({"output": str(path), "format": kind, "n_bytes": path.stat().st_size})

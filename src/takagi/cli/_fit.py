@@ -28,18 +28,10 @@ from takagi.cli._progress import run_watched
 from takagi.cli._tables import make_layout, open_input, show_scores, show_training_table
 from takagi.inspection import export_text, rule_table
 from takagi.persistence import save
+from takagi.scores import ScoreSheet
 from takagi.tables import DatasetError
 
-_MOST_RULES = 32  # that are printed
-
-
-class Recipe(Enum):
-    """How rules are learned."""
-
-    auto = "auto"
-    accurate = "accurate"
-    droprule = "droprule"
-    short = "short"
+_MOST_LINES = 40  # of rules that are printed
 
 
 class Extrapolation(Enum):
@@ -66,25 +58,21 @@ def fit(
         str | None,
         typer.Option(
             metavar="N",
-            show_default="auto; 5 if short",
-            help="Number of rules; auto grows with the rows, or is chosen by cross-validation for short rules.",
+            show_default="5; auto if accurate",
+            help="Most short rules, or the number of others; auto is chosen by cross-validation, or by the rows.",
             parser=parse_rules,
         ),
     ] = None,
-    recipe: Annotated[
-        Recipe,
-        typer.Option(
-            help="How rules are learned: accurate for the smallest error, short for few rules that are true one by "
-            "one, droprule as in the paper."
-        ),
-    ] = Recipe.auto,
-    max_conditions: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", show_default="3", help="The most conditions of a short rule."),
+    conditions: Annotated[
+        int | None, typer.Option(min=1, metavar="N", show_default="3", help="Most conditions of a short rule.")
     ] = None,
-    max_terms: Annotated[
-        int | None, typer.Option(min=1, metavar="N", show_default="4", help="The most terms of a short rule's formula.")
+    terms: Annotated[
+        int | None, typer.Option(min=1, metavar="N", show_default="4", help="Most terms of a short rule's formula.")
     ] = None,
+    accurate: Annotated[
+        bool, typer.Option("--accurate", help="Many rules with a small error, in place of few to be read one by one.")
+    ] = False,
+    droprule: Annotated[bool, typer.Option("--droprule", help="Rules as in the paper, trained with DropRule.")] = False,
     committee: Annotated[
         bool,
         typer.Option("--committee", help="Eight models and a memory: the smallest error, but many rules."),
@@ -128,10 +116,24 @@ def fit(
     iterations: Annotated[
         int | None, typer.Option(min=1, metavar="N", show_default="5000", help="Training iterations.")
     ] = None,
-    test_fraction: Annotated[
-        float,
-        typer.Option(min=0.0, max=0.9, metavar="PART", help="Part of the rows held out for the score; 0 for none."),
-    ] = 0.2,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            show_default=False,
+            help="Rows with the same value here stay together in the score; nothing is learned from the column.",
+        ),
+    ] = None,
+    time_column: Annotated[
+        str | None,
+        typer.Option(
+            "--time",
+            metavar="COLUMN",
+            show_default=False,
+            help="The score is for later rows than those of training, by this column of dates or numbers.",
+        ),
+    ] = None,
+    no_score: Annotated[bool, typer.Option("--no-score", help="Train once, without a score.")] = False,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Seed of all random numbers.")] = 0,
     sheet: Sheet = None,
     no_header: NoHeader = False,
@@ -140,69 +142,120 @@ def fit(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Train a model on a table, score it on rows held out, print its rules and write it to a file.
+    """Fit a few rules to a table, say how well they predict, print them and write them to a file.
 
-    Columns may hold numbers, text, categories, true and false, and missing values. The score is that of a model trained
-    without the rows held out; the model that is written is then trained on all rows with the same settings.
+    Columns may hold numbers, text, categories, true and false, and missing values. The score is for rows that a model
+    has not seen: cross-validation below 2,000 rows, else a fifth held out. The model that is written is then trained on
+    all rows with the same settings, and its file keeps the score.
 
     Several files, a folder, a pattern such as 'part-*.parquet', or a file of a gigabyte or more need not fit into
     memory: with more than 50,000 rows, they are trained on in passes, without the rows held out.
     """
     set_output(quiet=quiet, silent=quiet or as_json)
     output = check_output(output, force, inputs=table)
-    if committee and (recipe is Recipe.short or max_conditions or max_terms):
-        raise Misuse("--committee has many rules, and a short model few; leave one of them out.")
-    if tune and (recipe is Recipe.short or max_conditions or max_terms):
-        raise Misuse("--tune is for the other recipes; for short rules, --rules auto chooses their number.")
+    recipe = _choose_recipe(accurate or committee, droprule, bool(conditions or terms))
     if committee and tune:
         raise Misuse("--committee and --tune do not go together; leave one of them out.")
     layout = make_layout(no_header, names, sheet)
     source = workflow.TableParts.open(table, layout) if _has_parts(table) else open_input(table[0], layout)
-    choice = workflow.ColumnChoice(drop or (), category or (), number or (), date or (), max_levels)
+    choice = workflow.ColumnChoice(drop or (), category or (), number or (), date or (), max_levels, group, time_column)
     parts, data = _read(source, target, choice, seed)
     show_training_table(source, data)
-    training, test = workflow.split_off(len(data.y), test_fraction, seed)
-    settings, candidates = (
-        replace(
-            workflow.choose_settings(rules, iterations, seed, recipe=recipe.value, committee=committee),
-            max_conditions=max_conditions,
-            max_terms=max_terms,
-            extrapolation=extrapolation.value,
-            max_levels=max_levels,
-        ),
-        [],
-    )
+    if parts is not None and recipe == "short":
+        print_note("short rules are fitted in memory, and this table is too large for that: --accurate is taken.")
+        recipe = "accurate"
+    fixed: dict[str, Any] = {
+        "max_conditions": conditions, "max_terms": terms, "max_levels": max_levels, "extrapolation": extrapolation.value
+    }  # fmt: skip
+    settings = replace(workflow.choose_settings(rules, iterations, seed, recipe=recipe, committee=committee), **fixed)
+    splits: workflow.Splits | None = None
+    candidates: list[workflow.Candidate] = []
     if tune:
-        listed = workflow.list_candidates(rules, iterations, seed, recipe=recipe.value)
-        tried = [replace(one, extrapolation=extrapolation.value, max_levels=max_levels) for one in listed]
-        candidates = run_watched(workflow.search_settings, *data.take(training), tried, seed)
-        settings = candidates[0].settings
-        _show_candidates(candidates)
+        splits = workflow.plan_splits(len(data.y), seed, data.ties, once=True)
+        searched = "auto" if recipe == "short" and not (conditions or terms) else recipe
+        tried = [replace(one, **fixed) for one in workflow.list_candidates(rules, iterations, seed, recipe=searched)]
+        settings, candidates = _search(data, splits, tried, seed)
     if parts is not None:
-        model = _keep_best(output, lambda: run_watched(workflow.train_in_parts, parts, data, test, settings))
-        scores = workflow.score_model(model, data, training, test)
-        show_scores(scores, len(test))
+        model, score = _train_in_parts(output, parts, data, settings, splits, no_score)
     else:
-        scores = run_watched(workflow.score_settings, data, training, test, settings)
-        show_scores(scores, len(test))
-        task = f"Training {settings.words} on all {len(data.y):,} rows"
-        model = run_watched(workflow.train_model, data.X, data.y, settings, task=task)
+        model, score = _train(data, settings, splits, no_score)
         if intervals and not committee:
             run_watched(workflow.calibrate_by_folds, model, data.X, data.y)
+    show_scores(score)
+    if score is not None and settings.recipe == "short":
+        print_text("--accurate takes the accurate model.")
     _print_rules(model, output)
     save(model, output)
-    _say_next(output, getattr(source, "first", table[0]), has_report=not committee)
+    _say_next(output, getattr(source, "first", table[0]), model)
     if as_json:
         print_json(
             {
                 "model": str(output),
                 **_summarize_table(data),
                 "settings": asdict(settings),
-                "search": [{**asdict(c.settings), "rmse": c.rmse, "deviation": c.deviation} for c in candidates],
-                "scores": {"n_rows": len(test), "scores": [asdict(score) for score in scores]},
+                "search": [
+                    {**asdict(c.settings), "rmse": c.rmse, "standard_error": c.standard_error} for c in candidates
+                ],
+                "score": None if score is None else {**asdict(score), "verdict": score.describe()},
                 "rules": rule_table(model).to_dict("records"),
             }
         )
+
+
+def _choose_recipe(accurate: bool, droprule: bool, has_limits: bool) -> str:
+    if accurate and droprule:
+        raise Misuse("--droprule makes other rules than --accurate and --committee; leave one of them out.")
+    if has_limits and (accurate or droprule):
+        raise Misuse("--conditions and --terms are limits of short rules; leave them or the other recipe out.")
+    return "accurate" if accurate else "droprule" if droprule else "short"
+
+
+def _search(
+    data: workflow.TrainingTable, splits: workflow.Splits, tried: list[workflow.ModelSettings], seed: int
+) -> tuple[workflow.ModelSettings, list[workflow.Candidate]]:
+    """Return the settings to take, and all that were tried, with their errors in the rows that train."""
+    candidates = run_watched(workflow.search_settings, *data.take(splits.pairs[0][0]), tried, seed)
+    chosen = workflow.choose_simplest(candidates)
+    _show_candidates(candidates, chosen)
+    return chosen.settings, candidates
+
+
+def _train(
+    data: workflow.TrainingTable, settings: workflow.ModelSettings, splits: workflow.Splits | None, no_score: bool
+) -> tuple[Pipeline, ScoreSheet | None]:
+    """Score settings, and train on all rows."""
+    sheet = None
+    if not no_score:
+        sheet = run_watched(workflow.score_settings, data, settings, _list_others(settings), splits)
+    task = f"Training {settings.words} on all {len(data.y):,} rows"
+    model = run_watched(workflow.train_model, data.X, data.y, settings, task=task)
+    return model, None if sheet is None else workflow.keep_scores(model, sheet, data)
+
+
+def _list_others(settings: workflow.ModelSettings) -> dict[str, workflow.ModelSettings]:
+    """Return what short rules are compared with, and the other way round: the price of rules to be read."""
+    plain = workflow.ModelSettings(random_state=settings.random_state, extrapolation=settings.extrapolation)
+    if settings.recipe == "short":
+        return {"the accurate model": replace(plain, recipe="accurate")}
+    has_rival = settings.recipe == "accurate" and not settings.committee
+    return {"short rules": replace(plain, recipe="short")} if has_rival else {}
+
+
+def _train_in_parts(
+    output: Path,
+    parts: workflow.RowsInParts,
+    data: workflow.TrainingTable,
+    settings: workflow.ModelSettings,
+    splits: workflow.Splits | None,
+    no_score: bool,
+) -> tuple[Pipeline, ScoreSheet | None]:
+    """Train on all rows but some of the sample, which score the model that is written."""
+    pair = workflow.split_off(len(data.y), 0.0 if no_score else 0.2, settings.random_state)
+    pair = pair if splits is None else splits.pairs[0]
+    model = _keep_best(output, lambda: run_watched(workflow.train_in_parts, parts, data, pair[1], settings))
+    if no_score:
+        return model, None
+    return model, workflow.keep_scores(model, workflow.score_model(model, data, pair), data)
 
 
 def _has_parts(table: list[str]) -> bool:
@@ -215,6 +268,8 @@ def _read(
     """Read a table, or a sample of one in parts that has more rows than that."""
     if not isinstance(source, workflow.TableParts):
         return None, workflow.read_training_table(source, target, choice)
+    if choice.group is not None or choice.time is not None:
+        raise Misuse("--group and --time are for a table of one file, which fits into memory.")
     parts, data = run_watched(workflow.read_sample, source, target, choice, seed)
     return parts if data.is_sample else None, data
 
@@ -236,13 +291,12 @@ def _keep_best(output: Path, train: Callable[[], Pipeline]) -> Pipeline:
 
 
 def _print_rules(model: Pipeline, output: Path) -> None:
-    """Print the rules, or how to, where they are more than a person reads."""
-    if workflow.count_all_rules(model) <= _MOST_RULES:
-        print_text(f"\n{export_text(model)}\n")
+    """Print the rules, or how to, where they are more than a screen."""
+    text = export_text(model) if workflow.count_all_rules(model) <= _MOST_LINES else ""
+    if text and text.count("\n") < _MOST_LINES:
+        print_text(f"\n{text}\n")
         return
     print_text(f"\n{workflow.describe_size(model)}; to print them: takagi rules {shlex.quote(str(output))}")
-    if not hasattr(model[-1], "estimators_"):
-        print_text("For a few rules that can be read and believed: --recipe short")
     memory = getattr(model[-1], "memory_", None)
     print_text("" if memory is None else f"The model holds {count(len(memory.rows), 'row')} of the table.\n")
 
@@ -257,23 +311,37 @@ def _summarize_table(data: workflow.TrainingTable) -> dict[str, Any]:
     }
 
 
-def _show_candidates(candidates: list[workflow.Candidate]) -> None:
-    """Print the table of a search, the best first."""
+def _show_candidates(candidates: list[workflow.Candidate], chosen: workflow.Candidate) -> None:
+    """Print the table of a search, the best first, and what the choice costs."""
     heading = f">RMSE, mean of {len(candidates[0].errors)} folds"
-    table = make_table("Recipe", ">Rules", ">Chance to keep a rule", ">Iterations", heading, ">Spread")
-    errors = write_errors([number for candidate in candidates for number in (candidate.rmse, candidate.deviation)])
+    table = make_table("Recipe", ">Rules", ">Chance to keep a rule", ">Iterations", heading, ">Standard error")
+    numbers = [number for one in candidates for number in (one.rmse, one.standard_error)]
+    errors = write_errors(numbers)
     for place, candidate in enumerate(candidates):
         settings = candidate.settings
         cells = (settings.recipe, f"{settings.n_rules or 'auto'}", f"{settings.keep_prob}", f"{settings.max_iter:,}")
-        table.add_row(*cells, *errors[2 * place : 2 * place + 2], style="bold" if place == 0 else "")
+        table.add_row(*cells, *errors[2 * place : 2 * place + 2], style="bold" if candidate is chosen else "")
     console.print(table)
-    print_text("")
+    best, (error, least, spread) = candidates[0], write_errors([chosen.rmse, candidates[0].rmse, numbers[1]])
+    if chosen is best:
+        print_text(f"Chosen: the first, RMSE {error}; none within its standard error is easier to read.\n")
+        return
+    cost = 100 * (chosen.rmse / best.rmse - 1) if best.rmse else 0.0
+    print_text(
+        f"Chosen: {_name(chosen)}, RMSE {error}, the easiest to read within a standard error ({spread}) of\n"
+        f"the best, {least} ({_name(best)}); it costs {cost:.1f} %.\n"
+    )
 
 
-def _say_next(path: Path, table: str, has_report: bool) -> None:
+def _name(candidate: workflow.Candidate) -> str:
+    settings = candidate.settings
+    return f"{settings.recipe}, {settings.n_rules or 'auto'} rules"
+
+
+def _say_next(path: Path, table: str, model: Pipeline) -> None:
     name, table = shlex.quote(str(path)), shlex.quote(table)
     print_text(f"Wrote {path} ({path.expanduser().stat().st_size / 1000:,.0f} kB). To go on:")
     print_text(f"  takagi predict {name} NEW.csv -o predictions.csv")
     print_text(f"  takagi explain {name} {table} --row 0")
-    if has_report:
-        print_text(f"  takagi report {name} {table} -o report.html")
+    print_text(f"  takagi report {name} {table} -o report.html")
+    print_text(f"  takagi simplify {name} {table} -o small.takagi")

@@ -36,6 +36,10 @@ Names = Annotated[
     str | None,
     typer.Option(metavar="A,B,...", show_default=False, help="Names of all columns; the first line is then data, too."),
 ]
+Member = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", show_default=False, help="Of a committee, the member to take, from 1."),
+]
 Target = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", show_default=False, help="The target's column, if its name is not the model's."),

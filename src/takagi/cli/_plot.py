@@ -12,7 +12,7 @@ from takagi._files import replace_when_whole
 from takagi._messages import unknown_name
 from takagi.cli._console import Misuse, print_json, print_text, set_output
 from takagi.cli._files import check_output
-from takagi.cli._options import AsJson, Force, MaybeTableFile, ModelFile, Names, NoHeader, Quiet, Sheet
+from takagi.cli._options import AsJson, Force, MaybeTableFile, Member, ModelFile, Names, NoHeader, Quiet, Sheet
 from takagi.cli._tables import make_layout, open_input
 from takagi.workflow import LoadedModel
 
@@ -34,6 +34,7 @@ PLOTS: dict[str, Callable[[Any, Any, list[str]], Any]] = {
     "importance": lambda model, X, names: inspection.ImportanceDisplay.from_estimator(model, X),
     "waterfall": lambda model, X, names: inspection.WaterfallDisplay.from_estimator(model, X),
 }
+_OF_ONE = ("membership", "grid", "history", "shares")  # of one set of rules
 _WITH_FEATURES = ("membership", "grid", "response")
 
 
@@ -46,6 +47,7 @@ def plot(
         list[str] | None,
         typer.Option(metavar="COLUMN", help="A column to draw; repeatable. For membership, grid and response."),
     ] = None,
+    member: Member = None,
     row: Annotated[
         int | None, typer.Option(min=0, metavar="N", show_default="0", help="Of a waterfall, the row, counted from 0.")
     ] = None,
@@ -64,13 +66,15 @@ def plot(
     _check_choice(kind, table, feature, row)
     path = check_output(output, force, _SUFFIXES, [model, *([] if table is None else [table])])
     loaded = LoadedModel(model)
+    needs_one = member is not None or kind in _OF_ONE
+    drawn = loaded.take_member(member) if needs_one else loaded.model
     X = None
     if table is not None:
         source = open_input(table, make_layout(no_header, names, sheet))
         X = loaded.find_rows(source, [row or 0])[row or 0] if kind == "waterfall" else loaded.read(source)
     _check_features(loaded, feature or [])
     os.environ.setdefault("MPLBACKEND", "agg")  # draws to files, whatever the screen
-    display = PLOTS[kind](loaded.model, X, feature or [])
+    display = PLOTS[kind](drawn, X, feature or [])
     with replace_when_whole(path) as temporary:
         display.figure_.savefig(temporary, format=path.suffix[1:].lower(), dpi=150)
     print_text(f"Wrote {path}")

@@ -36,6 +36,12 @@ def predict(
             help="Add columns lower_ and upper_: limits between which that part of new rows lies, such as 0.9.",
         ),
     ] = None,
+    flags: Annotated[
+        bool,
+        typer.Option(
+            "--flags", help="Add a column that names values beyond the data, unknown levels and missing values."
+        ),
+    ] = False,
     sheet: Sheet = None,
     no_header: NoHeader = False,
     names: Names = None,
@@ -61,15 +67,18 @@ def predict(
     task, n_rows = f"Predicting {source.label}", 0
     with open_writer(path) as writer, ProgressBars() as watch:
         watch(Event(task, 0, None, "rows"))
-        for block in loaded.predict_blocks(source, kept, interval):
+        for block in loaded.predict_blocks(source, kept, interval, flags=flags):
             writer.write(block)
             n_rows += len(block)
             watch(Event(task, n_rows, None, "rows"))
+    if flags:
+        print_note(f"{count(loaded.n_flagged, 'row')} of {n_rows:,} flagged.")
     if loaded.n_held:
         print_note(loaded.describe_held())
     if as_json:
         seconds = time.perf_counter() - start
-        print_json({"output": str(path), "n_rows": n_rows, "n_held": loaded.n_held, "seconds": seconds})
+        counts = {"n_held": loaded.n_held, **({"n_flagged": loaded.n_flagged} if flags else {})}
+        print_json({"output": str(path), "n_rows": n_rows, **counts, "seconds": seconds})
     elif path is not None:
         print_text(f"Wrote {path}: {count(n_rows, 'row')}")
 

@@ -1,7 +1,7 @@
 """``takagi rules``: the rules as text."""
 
 from takagi.cli._console import print_json, print_text, set_output
-from takagi.cli._options import AsJson, MaybeTableFile, ModelFile, Names, NoHeader, QuietResult, Sheet
+from takagi.cli._options import AsJson, MaybeTableFile, Member, ModelFile, Names, NoHeader, QuietResult, Sheet
 from takagi.cli._tables import make_layout, open_input
 from takagi.inspection import export_text, rule_table
 from takagi.workflow import LoadedModel
@@ -10,6 +10,7 @@ from takagi.workflow import LoadedModel
 def rules(
     model: ModelFile,
     table: MaybeTableFile = None,
+    member: Member = None,
     sheet: Sheet = None,
     no_header: NoHeader = False,
     names: Names = None,
@@ -22,8 +23,9 @@ def rules(
     """
     set_output(quiet=quiet)
     loaded = LoadedModel(model)
+    shown = loaded.model if member is None else loaded.take_member(member)
     X = None if table is None else loaded.read(open_input(table, make_layout(no_header, names, sheet)))
     if as_json:
-        print_json(rule_table(loaded.model, X).to_dict("records"))
+        print_json(rule_table(shown, X).to_dict("records"))
     else:
-        print_text(export_text(loaded.model, X))
+        print_text(export_text(shown, X))

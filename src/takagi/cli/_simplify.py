@@ -8,7 +8,7 @@ import typer
 from takagi._text import count
 from takagi.cli._console import print_json, print_text, set_output
 from takagi.cli._files import check_output
-from takagi.cli._options import AsJson, Force, ModelFile, Names, NoHeader, Quiet, Sheet, TableFile, Target
+from takagi.cli._options import AsJson, Force, Member, ModelFile, Names, NoHeader, Quiet, Sheet, TableFile, Target
 from takagi.cli._progress import ProgressBars
 from takagi.cli._tables import make_layout, open_input, read_labeled
 from takagi.inspection import export_text, rule_table
@@ -26,14 +26,17 @@ def simplify_model(
         typer.Option(min=0.0, metavar="PART", show_default=False, help="Part by which the RMSE may grow."),
     ] = None,
     max_rules: Annotated[
-        int | None, typer.Option(min=1, metavar="N", show_default=False, help="Most rules to keep.")
+        int | None, typer.Option("--rules", min=1, metavar="N", show_default=False, help="Most rules to keep.")
     ] = None,
     max_conditions: Annotated[
-        int | None, typer.Option(min=0, metavar="N", show_default=False, help="Most conditions in a rule.")
+        int | None,
+        typer.Option("--conditions", min=0, metavar="N", show_default=False, help="Most conditions in a rule."),
     ] = None,
     max_terms: Annotated[
-        int | None, typer.Option(min=0, metavar="N", show_default=False, help="Most terms in the formula of a rule.")
+        int | None,
+        typer.Option("--terms", min=0, metavar="N", show_default=False, help="Most terms in the formula of a rule."),
     ] = None,
+    member: Member = None,
     target: Target = None,
     sheet: Sheet = None,
     no_header: NoHeader = False,
@@ -49,13 +52,17 @@ def simplify_model(
     set_output(quiet=quiet, silent=quiet or as_json)
     path = check_output(output, force, inputs=[table])
     loaded = LoadedModel(model)
+    full = loaded.take_member(member)
     rows = read_labeled(loaded, open_input(table, make_layout(no_header, names, sheet)), target)
     limits: dict[str, Any] = {
         "max_loss": max_loss, "max_rules": max_rules, "max_conditions": max_conditions, "max_terms": max_terms,
     }  # fmt: skip
     with ProgressBars() as watch:
-        watch(Event(f"Simplifying {count(loaded.opened.model.n_rules, 'rule')}", 0, None, "steps"))
-        result = simplify(loaded.model, rows.X, rows.y, **limits)
+        task = f"Simplifying {count(loaded.opened.model.n_rules, 'rule')}"
+        watch(Event(task, 0, None, "steps"))
+        result = simplify(
+            full, rows.X, rows.y, **limits, callback=lambda point: watch(Event(task, point.step, None, "steps"))
+        )
     print_text(f"{export_text(result.model)}\n")
     before, after = result.curve[0], result.point
     print_text(f"{_measure(before)} became {_measure(after)} (RMSE {100 * result.loss:+.1f} %)")

@@ -2,15 +2,15 @@
 
 import shlex
 import sys
-from collections.abc import Sequence
 
 from takagi._text import count, shorten, wrap, write_number
 from takagi.cli._console import cell, console, make_table, print_note, print_text, write_errors
 from takagi.cli._files import STANDARD
+from takagi.scores import COVERAGE, ScoreSheet
 from takagi.tables import Finding, NamedTable, OpenTable, TableCheck, TableLayout, open_table
-from takagi.workflow import LEFT_OUT, LabeledRows, LoadedModel, Score, TrainingTable
+from takagi.workflow import LEFT_OUT, LabeledRows, LoadedModel, TrainingTable
 
-_MOST_LISTED = 40
+_MOST_LISTED = 20
 _MOST_FINDINGS = 8
 _TO_DROP = ("leak", "identifier", "row number", "constant", "duplicate column")
 
@@ -33,14 +33,19 @@ def read_labeled(model: LoadedModel, table: OpenTable, target: str | None) -> La
     return rows
 
 
-def show_scores(scores: Sequence[Score], n_rows: int) -> None:
-    """Print the errors on rows held out, if there are any."""
-    if not scores:
+def show_scores(sheet: ScoreSheet | None) -> None:
+    """Print scores, if there are any, and what they say."""
+    if sheet is None:
         return
-    table = make_table(f"Test on {count(n_rows, 'row')} held out", ">RMSE", ">R2")
-    for one, error in zip(scores, write_errors([one.rmse for one in scores]), strict=True):
-        table.add_row(one.who, error, f"{one.r2:.2f}" if one.r2 == one.r2 else "")
+    heading = f"Score by {sheet.method}"
+    table = make_table(heading, f">{sheet.measure}", f">{100 * COVERAGE:.0f} % interval", f">{sheet.second}")
+    errors = write_errors([number for score in sheet.scores for number in (score.error, score.low, score.high)])
+    for k, score in enumerate(sheet.scores):
+        error, low, high = errors[3 * k : 3 * k + 3]
+        second = f"{score.second:.2f}" if score.second == score.second else ""
+        table.add_row(score.who, error, f"{low} to {high}", second)
     console.print(table)
+    print_text("\n".join(sheet.describe()))
 
 
 def show_training_table(source: NamedTable, data: TrainingTable) -> None:

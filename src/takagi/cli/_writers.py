@@ -9,7 +9,9 @@ from typing import Any, Protocol, TextIO
 from takagi._files import replace_when_whole
 from takagi._messages import need_extra
 from takagi._text import remove_controls
+from takagi.tables import parse_number
 
+_FORMULA_SIGNS = ("=", "+", "-", "@")
 SUFFIXES = (".csv", ".tsv", ".parquet")
 
 
@@ -39,6 +41,16 @@ def open_writer(path: Path | None) -> Iterator[Writer]:
                 yield TextWriter(stream, "\t" if path.suffix.lower() == ".tsv" else ",")
 
 
+def guard_formula(cell: Any) -> Any:
+    """Return a cell that a spreadsheet does not take for a formula: an apostrophe before text that would be one.
+
+    >>> guard_formula("=1+1"), guard_formula("-1.5"), guard_formula("a-b"), guard_formula("-")
+    ("'=1+1", '-1.5', 'a-b', '-')
+    """
+    is_formula = isinstance(cell, str) and cell[1:] and cell.lstrip()[:1] in _FORMULA_SIGNS and cell.lstrip()
+    return f"'{cell}" if is_formula and parse_number(cell) is None else cell
+
+
 class _Terminal:
     """The standard output where people read it: names and cells that could steer the terminal are made harmless."""
 
@@ -54,7 +66,11 @@ class TextWriter:
 
     def write(self, block: Any) -> None:
         """Write the next rows, and before the first ones the names."""
-        block.to_csv(self.stream, sep=self.delimiter, index=False, header=self.is_first, lineterminator="\n")
+        texts = block.select_dtypes(exclude="number")
+        block = block.assign(**{name: texts[name].map(guard_formula) for name in texts})
+        block.rename(columns=guard_formula).to_csv(
+            self.stream, sep=self.delimiter, index=False, header=self.is_first, lineterminator="\n"
+        )
         self.is_first = False
 
 

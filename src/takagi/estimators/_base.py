@@ -365,6 +365,7 @@ class BaseTSK(BaseEstimator):
     def _take(self, fitted: Fitted, data: TrainingData, stream: Stream | None = None) -> Any:
         """Set the fitted attributes: the only place that does."""
         self._take_columns(data, stream)
+        self.__dict__.pop("scores_", None)  # which are of another model
         self.model_ = fitted.model.rename(data.feature_names, data.target_names)
         for name in _USED:
             setattr(self, f"{name}_", getattr(fitted.config, name))
@@ -425,8 +426,10 @@ class BaseTSK(BaseEstimator):
 
     def find_rules(self) -> RuleModel:
         """Return the fitted rules, or raise an error that says how many rows a stream still waits for."""
+        if hasattr(self, "model_"):
+            return self.model_
         stream = getattr(self, "stream_", None)
-        if stream is not None and not hasattr(self, "model_"):
+        if stream is not None:
             raise NotFittedError(
                 f"This {type(self).__name__} has no rules yet: {stream.n_waiting} rows wait, and rules are made when "
                 f"there are {stream.n_needed}, and as many different ones as rules. Call partial_fit with more rows."

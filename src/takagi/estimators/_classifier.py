@@ -11,10 +11,10 @@ from sklearn.base import ClassifierMixin
 
 from takagi._compat import Interval, StrOptions, fit_context
 from takagi._extrapolation import warn_of_held
+from takagi._labels import find_labels, validate_classes
 from takagi._typing import FloatArray, Table
 from takagi._validation import TrainingData, is_dask, validate_rows
 from takagi.estimators._base import BaseTSK, count_threads, with_one_blas_thread
-from takagi.estimators._labels import find_labels, validate_classes
 from takagi.estimators._sets import PredictsSets
 from takagi.fitting import Fitted
 from takagi.initializers import Initializer

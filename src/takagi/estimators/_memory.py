@@ -113,7 +113,8 @@ class Shelf(NamedTuple):
         blended, fired = np.empty((2, len(X)))
         known = weight[self.order], errors[self.order], float(damping)
         own = np.where(own < 0, -1, self.place[own])
-        kernels.blend_rows(np.ascontiguousarray(queries), own, self.rows, *known, blended, fired)
+        blend_rows = kernels.find_kernel("blend_rows", queries.size * len(self.rows))
+        blend_rows(np.ascontiguousarray(queries), own, self.rows, *known, blended, fired)
         return blended, fired
 
 

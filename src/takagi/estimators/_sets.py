@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from takagi._labels import validate_classes
 from takagi._typing import FloatArray, Table
 from takagi.calibration import check_coverage, count_needed
-from takagi.estimators._labels import validate_classes
 
 
 class PredictsSets:

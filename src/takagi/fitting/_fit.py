@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from takagi import kernels
 from takagi._messages import warn_user
 from takagi._typing import FloatArray
 from takagi.fitting._honest import Honest, calibrate_model, measure_honest
@@ -68,6 +69,7 @@ def fit_rules(
     -------
     Fitted
     """
+    kernels.expect_training()
     given = rows if held_out is None else stack_rows(rows, held_out)
     if plan.recipe == "short":
         fitted = _fit_short_rules(rows, given, plan, rng, watch)

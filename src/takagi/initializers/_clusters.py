@@ -120,9 +120,10 @@ def fuzzy_cmeans(
     work = kernels.make_work(shape, kernels.BLOCK_ROWS)
     weight = np.ones(n_rows) if sample_weight is None else np.array(sample_weight, dtype=float)
     objective = np.empty(max_iter)
+    sums = np.empty((2, shape.n_blocks * LANES * (X.shape[1] + 1)))
     rows = np.array(X, dtype=float, order="C")
     n_iter = kernels.iterate_fuzzy_cmeans(
-        rows, weight, padded, float(m), float(tol), float(rtol), max_iter, n_clusters, work, objective
+        rows, weight, padded, float(m), float(tol), float(rtol), max_iter, n_clusters, work, *sums, objective
     )
     centers = -from_lanes(work.offset, n_clusters, X.shape[1])
     return centers, padded[:, :n_clusters].copy(), objective[:n_iter].copy()

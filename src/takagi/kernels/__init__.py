@@ -17,8 +17,11 @@ of the other rows. In log space such a row still has a nearest rule, and whereve
 same.
 
 Without numba, or with NUMBA_DISABLE_JIT, what needs no training works through NumPy (`takagi.kernels._plain`), and
-training says what to install. Machine code is kept on disk under a digest of all sources (`takagi.kernels._compile`).
+training says what to install. So are few rows predicted as long as nothing is compiled (`find_kernel`).
+`takagi.kernels._storage` keeps machine code on disk.
 """
+
+import sys
 
 from takagi.kernels._arrays import (
     ADABELIEF,
@@ -48,6 +51,8 @@ from takagi.kernels._arrays import (
     split,
     to_lanes,
 )
+from takagi.kernels._choice import Choice
+from takagi.kernels._keys import key_rows
 
 try:
     import numba.core.config
@@ -58,7 +63,6 @@ except ImportError:
 
 if _CAN_COMPILE:
     from takagi.kernels._clustering import assign_memberships, iterate_fuzzy_cmeans
-    from takagi.kernels._keys import key_rows
     from takagi.kernels._memory import blend_rows, score_widths
     from takagi.kernels._prediction import predict_rows, weighted_loss
     from takagi.kernels._training import draw_batches, find_gradient, judge_iterate, move_parameters, train_block
@@ -70,13 +74,15 @@ else:
         find_gradient,
         iterate_fuzzy_cmeans,
         judge_iterate,
-        key_rows,
         move_parameters,
         predict_rows,
         score_widths,
         train_block,
         weighted_loss,
     )
+
+_choice = Choice(sys.modules[__name__])
+find_kernel, expect_training = _choice.find_kernel, _choice.expect_training
 
 __all__ = [
     "ADABELIEF",
@@ -99,7 +105,9 @@ __all__ = [
     "blend_rows",
     "count_blocks",
     "draw_batches",
+    "expect_training",
     "find_gradient",
+    "find_kernel",
     "flatten",
     "from_lanes",
     "is_compiled",

@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +35,14 @@ def sections(shape):
     a = 2 * n_sets + n_weights
     c = a + (shape.n_features + 1) * shape.n_projected_a
     return 0, n_sets, 2 * n_sets, a, c, c + (shape.n_features + 1) * shape.n_projected_c
+
+
+def has_projection(shape):
+    """Tell whether conditions and consequents may have different inputs.
+
+    If not, their buffers are None: that is a type of its own, and what only projections need is not compiled.
+    """
+    return shape.n_projected_a + shape.n_projected_c > 0
 
 
 def to_lanes(values, fill=0.0):
@@ -91,7 +98,7 @@ class Work(NamedTuple):
     """Buffers for up to `n_rows` rows at a time, named for what they hold (r: rows, l: lanes of all rules)."""
 
     inputs_a: np.ndarray  # (r, n_inputs of the antecedents)
-    inputs_c: np.ndarray  # (r, n_inputs of the consequents)
+    inputs_c: np.ndarray | None  # (r, n_inputs of the consequents), where there are projections
     distance: np.ndarray  # (r, l) squared distance to each rule in widths
     output: np.ndarray  # (n_outputs, r, l) consequents
     share: np.ndarray  # (r, l) normalized firing levels
@@ -105,6 +112,7 @@ class Work(NamedTuple):
     mean_share: np.ndarray  # (l) mean over the batch
     inverse: np.ndarray  # like centers: 1 / width
     offset: np.ndarray  # like centers: -center / width
+    tied: np.ndarray  # like centers: sums over tied parameters
 
 
 def make_work(shape, n_rows):
@@ -115,7 +123,7 @@ def make_work(shape, n_rows):
     every_rule = np.tile((np.arange(lanes) < shape.n_rules).astype(float), rows)
     return Work(
         inputs_a=np.zeros(rows * n_inputs_a),
-        inputs_c=np.zeros(rows * (shape.n_projected_c + shape.n_features)),
+        inputs_c=np.zeros(rows * (shape.n_projected_c + shape.n_features)) if has_projection(shape) else None,
         distance=np.zeros(rows * lanes),
         output=np.zeros(shape.n_outputs * rows * lanes),
         share=np.zeros(rows * lanes),
@@ -129,6 +137,7 @@ def make_work(shape, n_rows):
         mean_share=np.zeros(lanes),
         inverse=np.zeros(shape.n_blocks * n_inputs_a * LANES),
         offset=np.zeros(shape.n_blocks * n_inputs_a * LANES),
+        tied=np.zeros(shape.n_blocks * n_inputs_a * LANES),
     )
 
 
@@ -136,8 +145,8 @@ class Columns(NamedTuple):
     """Buffers for eight rows at a time, side by side."""
 
     features: np.ndarray  # (n_features, LANES)
-    inputs_a: np.ndarray  # (n_inputs of the antecedents, LANES), where there are projections
-    inputs_c: np.ndarray  # (n_inputs of the consequents, LANES), where there are projections
+    inputs_a: np.ndarray | None  # (n_inputs of the antecedents, LANES), where there are projections
+    inputs_c: np.ndarray | None  # (n_inputs of the consequents, LANES), where there are projections
     firing: np.ndarray  # (rules, LANES) minus the log of firing levels, then firing levels
     scale: np.ndarray  # (LANES) what makes shares of the firing levels
     value: np.ndarray  # (n_outputs, LANES) predictions
@@ -150,8 +159,8 @@ def make_columns(shape):
     n_inputs_a, n_inputs_c = shape.n_projected_a + shape.n_features, shape.n_projected_c + shape.n_features
     return Columns(
         features=np.zeros(shape.n_features * LANES),
-        inputs_a=np.zeros(n_inputs_a * LANES),
-        inputs_c=np.zeros(n_inputs_c * LANES),
+        inputs_a=np.zeros(n_inputs_a * LANES) if has_projection(shape) else None,
+        inputs_c=np.zeros(n_inputs_c * LANES) if has_projection(shape) else None,
         firing=np.zeros(shape.n_blocks * LANES * LANES),
         scale=np.zeros(LANES),
         value=np.zeros(shape.n_outputs * LANES),
@@ -198,12 +207,8 @@ class State(NamedTuple):
 
 
 def is_compiled(entry):
-    """Tell whether a compiled function is in memory or in numba's cache on disk, or is never compiled."""
-    if getattr(entry, "signatures", True):
-        return True
-    folder = entry.stats.cache_path
-    module = entry.__module__.rpartition(".")[2]
-    return folder is not None and any(Path(folder).glob(f"{module}.{entry.__name__}-*.nbi"))
+    """Tell whether a compiled function is in memory or on disk, or is never compiled."""
+    return bool(getattr(entry, "signatures", True)) or entry.stats.cache_path is not None
 
 
 def run_blocks(work, starts, n_threads):

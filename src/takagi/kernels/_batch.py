@@ -17,7 +17,7 @@ from takagi.kernels._lanes import (
     vector_max,
     vector_min,
 )
-from takagi.kernels._layout import clear, fill_tile, has_projection, sections
+from takagi.kernels._layout import clear, fill_tile, sections
 from takagi.kernels._loss import log_loss, respond
 
 
@@ -40,10 +40,19 @@ def fill_inputs(inputs, X, rows, projection, n_projected):
         inputs[i] = 0.0
 
 
-@njit(inline="always")
-def consequent_inputs(shape, work):
+@inner
+def fill_consequent_inputs(inputs, X, rows, projection, n_projected):
+    """Do the same for the consequents, if they have inputs of their own; numba leaves out what follows a None."""
+    if inputs is not None:
+        fill_inputs(inputs, X, rows, projection, n_projected)
+
+
+@inner
+def consequent_inputs(inputs_a, inputs_c):
     """Return the inputs of the consequents; without projections those of the conditions serve for both."""
-    return work.inputs_c if has_projection(shape) else work.inputs_a
+    if inputs_c is None:
+        return inputs_a
+    return inputs_c
 
 
 @inner
@@ -125,15 +134,15 @@ def forward(theta, shape, work, X, rows, kept):
     n_inputs_a = shape.n_projected_a + shape.n_features
     n_inputs_c = shape.n_projected_c + shape.n_features
     fill_inputs(work.inputs_a, X, rows, theta[start_a:start_c], shape.n_projected_a)
-    if has_projection(shape):
-        fill_inputs(work.inputs_c, X, rows, theta[start_c:end], shape.n_projected_c)
+    fill_consequent_inputs(work.inputs_c, X, rows, theta[start_c:end], shape.n_projected_c)
     measure_distances(work.inputs_a, n_rows, work.inverse, work.offset, work.distance, n_inputs_a, n_blocks)
     share_rows(work.distance, kept, work.share, n_rows, n_blocks)
     size, page = n_blocks * (n_inputs_c + 1) * LANES, len(work.share)
     for q in range(n_outputs):
         weights = theta[start_w + q * size : start_w + (q + 1) * size]
         output = work.output[q * page : (q + 1) * page]
-        apply_consequents(consequent_inputs(shape, work), n_rows, weights, output, n_inputs_c, n_blocks)
+        inputs = consequent_inputs(work.inputs_a, work.inputs_c)
+        apply_consequents(inputs, n_rows, weights, output, n_inputs_c, n_blocks)
         for i in range(n_rows):
             value = splat(0.0)
             for v in range(i * n_blocks * LANES, (i + 1) * n_blocks * LANES, LANES):
@@ -150,7 +159,7 @@ def measure_errors(shape, work, rows, y, weight, loss):
         row = rows[i]
         total += weight[row]
         if loss == LOG:
-            lost += weight[row] * log_loss(work.value, i * n_outputs, y[row], 0, 1, n_outputs)
+            lost += weight[row] * log_loss(work.value, i * n_outputs, y[row], np.intp(0), np.intp(1), n_outputs)
             respond(work.value, i * n_outputs, n_outputs, work.error)
             for q in range(n_outputs):
                 work.error[i * n_outputs + q] = weight[row] * (work.error[i * n_outputs + q] - y[row, q])
@@ -281,7 +290,8 @@ def differentiate_consequents(shape, work, n_rows, q, grad, has_price):
             store(work.rate, v, load_vector(work.share, v) * slope)
     clear(work.rate, n_rows * stride, fill_tile(n_rows) * stride)
     n_inputs = shape.n_projected_c + shape.n_features
-    sum_outer(consequent_inputs(shape, work), n_rows, work.rate, grad, n_inputs, shape.n_blocks)
+    inputs = consequent_inputs(work.inputs_a, work.inputs_c)
+    sum_outer(inputs, n_rows, work.rate, grad, n_inputs, shape.n_blocks)
 
 
 @inner
@@ -335,11 +345,26 @@ def add_projection_row(grad, inputs, start, n_features, n_projected, j, slope):
         grad[(k + 1) * n_projected + j] += slope * inputs[start + k]
 
 
+@inner
+def differentiate_projections(inputs_c, theta, shape, work, n_rows, grad, has_price, is_tied):
+    """Set the gradients of the projections, if there are any; numba leaves out what follows a None."""
+    if inputs_c is not None:
+        start_a, start_c, end = sections(shape)[3:]
+        if shape.n_projected_a > 0:
+            differentiate_projection_a(shape, work, n_rows, grad[start_a:start_c])
+        if shape.n_projected_c > 0:
+            differentiate_projection_c(theta, shape, work, n_rows, grad[start_c:end], has_price)
+        if is_tied:
+            for i in range(start_c - start_a):
+                grad[start_a + i] += grad[start_c + i]
+                grad[start_c + i] = grad[start_a + i]
+
+
 @njit(inline="always")
 def backward(theta, shape, work, n_rows, grad, settings, tied_sets):
     """Set `grad` to the gradient of the batch's loss, penalties included, after `forward` and `measure_errors`."""
     l2, smoothness, has_price = settings.l2, settings.smoothness, settings.agreement > 0.0
-    start_c, start_s, start_w, start_a, start_p, end = sections(shape)
+    start_c, start_s, start_w, start_a, _, _ = sections(shape)
     n_inputs_a = shape.n_projected_a + shape.n_features
     n_inputs_c = shape.n_projected_c + shape.n_features
     grad_c, grad_s = grad[start_c:start_s], grad[start_s:start_w]
@@ -357,23 +382,16 @@ def backward(theta, shape, work, n_rows, grad, settings, tied_sets):
     for i in range(0, start_a - start_w, LANES):
         if i % ((n_inputs_c + 1) * LANES) != 0:  # the bias is not penalized
             store(grad, start_w + i, load_vector(grad, start_w + i) + load_vector(theta, start_w + i) * l2)
-    if shape.n_projected_a > 0:
-        differentiate_projection_a(shape, work, n_rows, grad[start_a:start_p])
-    if shape.n_projected_c > 0:
-        differentiate_projection_c(theta, shape, work, n_rows, grad[start_p:end], has_price)
-    if settings.tied_projection:
-        for i in range(start_p - start_a):
-            grad[start_a + i] += grad[start_p + i]
-            grad[start_p + i] = grad[start_a + i]
+    differentiate_projections(work.inputs_c, theta, shape, work, n_rows, grad, has_price, settings.tied_projection)
     if len(tied_sets) > 0:
-        sum_tied(grad_c, tied_sets)
-        sum_tied(grad_s, tied_sets)
+        sum_tied(grad_c, tied_sets, work.tied)
+        sum_tied(grad_s, tied_sets, work.tied)
 
 
 @inner
-def sum_tied(grad, group):
+def sum_tied(grad, group, total):
     """Give every entry the sum of the gradients of its group; group -1 is no one's."""
-    total = np.zeros(len(grad))
+    total[:] = 0.0
     for i in range(len(grad)):
         if group[i] >= 0:
             total[group[i]] += grad[i]

@@ -23,10 +23,10 @@ def load_block(X, start, n_rows, inputs):
 
 
 @inner
-def move_centers(X, weight, membership, m, work, n_blocks):
+def move_centers(X, weight, membership, m, work, sums, total, n_blocks):
     """Set ``-work.offset`` to the centers: the means of the rows weighted by ``weight * membership^m``."""
     n_features, stride = X.shape[1], n_blocks * LANES
-    sums, total = np.empty(stride * (n_features + 1)), np.zeros(stride * (n_features + 1))
+    total[:] = 0.0
     for start in range(0, len(X), BLOCK_ROWS):
         n_rows = min(BLOCK_ROWS, len(X) - start)
         load_block(X, start, n_rows, work.inputs_a)
@@ -53,8 +53,8 @@ def power_of(base, exponent):
     return base if exponent == 1.0 else base**exponent
 
 
-@entry_point
-def assign_memberships(X, weight, membership, m, n_clusters, work, n_blocks):
+@inner
+def update_memberships(X, weight, membership, m, n_clusters, work, n_blocks):
     """Set `membership` from the distances to the centers in ``-work.offset``; return the objective before that."""
     n_features, stride, objective = X.shape[1], n_blocks * LANES, 0.0
     for start in range(0, len(X), BLOCK_ROWS):
@@ -77,7 +77,7 @@ def assign_memberships(X, weight, membership, m, n_clusters, work, n_blocks):
 
 
 @entry_point
-def iterate_fuzzy_cmeans(X, weight, membership, m, tol, rtol, max_iter, n_clusters, work, objective):
+def iterate_fuzzy_cmeans(X, weight, membership, m, tol, rtol, max_iter, n_clusters, work, sums, total, objective):
     """Alternate centers and memberships from the given memberships; return the number of iterations.
 
     The end is reached when the objective changes by less than ``tol + rtol * objective``. It is measured between the
@@ -87,8 +87,14 @@ def iterate_fuzzy_cmeans(X, weight, membership, m, tol, rtol, max_iter, n_cluste
     for i in range(len(work.inverse)):
         work.inverse[i] = 1.0
     for t in range(max_iter):
-        move_centers(X, weight, membership, m, work, n_blocks)
-        objective[t] = assign_memberships(X, weight, membership, m, n_clusters, work, n_blocks)
+        move_centers(X, weight, membership, m, work, sums, total, n_blocks)
+        objective[t] = update_memberships(X, weight, membership, m, n_clusters, work, n_blocks)
         if t > 0 and abs(objective[t] - objective[t - 1]) < tol + rtol * objective[t]:
             return t + 1
     return max_iter
+
+
+@entry_point
+def assign_memberships(X, weight, membership, m, n_clusters, work, n_blocks):
+    """Make the second half of an iteration, for rows that did not take part in the clustering."""
+    return update_memberships(X, weight, membership, m, n_clusters, work, n_blocks)

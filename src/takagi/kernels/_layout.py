@@ -10,12 +10,6 @@ from takagi.kernels._lanes import load_vector, splat, store
 sections = njit(_arrays.sections, inline="always")
 
 
-@njit(inline="always")
-def has_projection(shape):
-    """Tell whether conditions and consequents may have different inputs."""
-    return shape.n_projected_a + shape.n_projected_c > 0
-
-
 @inner
 def invert_widths(theta, shape, factor, inverse, offset):
     """Keep factor / width and -factor * center / width: then a distance is one multiplication and one addition."""

@@ -5,12 +5,14 @@ the one in which they spread most, which leaves few of them to look at.
 """
 
 import math
+from functools import partial
 
 import numpy as np
 
 from takagi.kernels._compile import entry_point, inner
 
 _REACH = 5.0  # widths; beyond it a row does not count
+_allocating = partial(entry_point, _nrt=True)
 
 
 @inner
@@ -55,7 +57,7 @@ def blend(values, near, firing, n_near, damping):
     return total, blended / total
 
 
-@entry_point
+@_allocating
 def blend_rows(queries, own, rows, weight, values, damping, blended, fired):
     """Set what `values` blend to at each query, its own row (-1 for none) left out, and the sum of firing levels."""
     near, firing = np.empty(len(rows), np.int64), np.empty(len(rows))
@@ -65,7 +67,7 @@ def blend_rows(queries, own, rows, weight, values, damping, blended, fired):
         fired[q] = total - damping
 
 
-@entry_point
+@_allocating
 def score_widths(own, share, rows, weight, values, damping, slopes):
     """Return the mean squared error at some rows, each left out, and set its slopes by log widths and log damping."""
     near, firing = np.empty(len(rows), np.int64), np.empty(len(rows))

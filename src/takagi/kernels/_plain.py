@@ -84,5 +84,5 @@ def _refuse(*_):
     )
 
 
-draw_batches = key_rows = iterate_fuzzy_cmeans = score_widths = _refuse
+draw_batches = iterate_fuzzy_cmeans = score_widths = _refuse
 train_block = find_gradient = move_parameters = judge_iterate = weighted_loss = _refuse

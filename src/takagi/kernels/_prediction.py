@@ -17,7 +17,7 @@ from takagi.kernels._lanes import (
     vector_max,
     vector_min,
 )
-from takagi.kernels._layout import fill_tile, has_projection, invert_widths, sections
+from takagi.kernels._layout import fill_tile, invert_widths, sections
 from takagi.kernels._loss import log_loss
 
 _ROOT_OF_HALF = 0.7071067811865476
@@ -123,13 +123,13 @@ def predict_columns(theta, shape, features, at, inputs_a, inputs_c, inverse, off
 
     The buffers come one by one: taken from a tuple here, each would be counted as a reference for every eight rows.
     """
-    if has_projection(shape):
+    if inputs_c is None:
+        infer_columns(theta, shape, features, features, at, inverse, offset, firing, scale, value)
+    else:
         _, _, _, start_a, start_c, _ = sections(shape)
         project_columns(features, at, inputs_a, theta, start_a, shape.n_features, shape.n_projected_a)
         project_columns(features, at, inputs_c, theta, start_c, shape.n_features, shape.n_projected_c)
         infer_columns(theta, shape, inputs_a, inputs_c, np.intp(0), inverse, offset, firing, scale, value)
-    else:
-        infer_columns(theta, shape, features, features, at, inverse, offset, firing, scale, value)
 
 
 @entry_point
@@ -166,7 +166,7 @@ def weighted_loss(theta, shape, columns, features, targets, weights, loss):
             total = total + weight
             for i in range(LANES):
                 first = start * shape.n_outputs + i
-                lost += weights[start + i] * log_loss(value, i, targets, first, LANES, shape.n_outputs)
+                lost += weights[start + i] * log_loss(value, i, targets, first, np.intp(LANES), shape.n_outputs)
         else:
             for q in range(0, shape.n_outputs * LANES, LANES):
                 error = load_vector(value, q) - load_vector(targets, start * shape.n_outputs + q)

@@ -37,6 +37,12 @@ _SCALERS: dict[type, tuple[str, ...]] = {  # with what fitting finds out
     MaxAbsScaler: ("max_abs_", "scale_", "n_samples_seen_"),
     RobustScaler: ("center_", "scale_"),
 }
+_SWITCHES = {  # parameters of scalers that, if they are off, leave something out
+    "mean_": ("with_mean",),
+    "var_": ("with_std",),
+    "scale_": ("with_std", "with_scaling"),
+    "center_": ("with_centering",),
+}
 _FIRST = tuple(kind.__name__ for kind in (TableEncoder, *_SCALERS))
 _SINGLE = (TSKRegressor, TSKClassifier)
 _COMMITTEES = {TSKCommittee: TSKRegressor, TSKCommitteeClassifier: TSKClassifier}  # with what members are
@@ -204,8 +210,9 @@ def _decode_scaler(scaler: Any, node: Node) -> Any:
     if names is not None:
         scaler.feature_names_in_ = names
     for name, value in parts["fitted"].open(_SCALERS[type(scaler)]).items():
-        n_features = scaler.n_features_in_
-        setattr(scaler, name, value.maybe(partial(_decode_fitted, name=name, n_features=n_features)))
+        read = partial(_decode_fitted, name=name, n_features=scaler.n_features_in_)
+        may_lack = any(getattr(scaler, switch, True) is False for switch in _SWITCHES.get(name, ()))
+        setattr(scaler, name, value.maybe(read) if may_lack else read(value))
     return _decode_output(scaler, parts["output"])
 
 

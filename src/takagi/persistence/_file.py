@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from takagi._files import open_regular, write_whole
 from takagi.persistence._codec import decode_model, encode_model
 from takagi.persistence._schema import ModelFileError, parse
+from takagi.persistence._scores import decode_scores, encode_scores
 from takagi.persistence._upgrade import upgrade
 
 VERSION = 2
@@ -26,9 +27,10 @@ _NO_DIGEST = "0" * 64
 def save(model: Any, path: str | os.PathLike) -> None:
     """Write a fitted model to a file that `load` reads.
 
-    The file holds the rules with their names and profile, the parameters, the history, and the steps of a pipeline
-    before the regressor: a `TableEncoder` and scalers. It is written beside its place and then moved there, so a file
-    that was there before stays whole until the new one is. A `random_state` that is a generator is not kept.
+    The file holds the rules with their names and profile, the parameters, the history, scores that `takagi fit` found,
+    and the steps of a pipeline before the regressor: a `TableEncoder` and scalers. It is written beside its place and
+    then moved there, so a file that was there before stays whole until the new one is. A `random_state` that is a
+    generator is not kept.
 
     Parameters
     ----------
@@ -54,6 +56,7 @@ def save(model: Any, path: str | os.PathLike) -> None:
         "takagi": version("takagi"),
         "sha256": _NO_DIGEST,
         "model": encode_model(model),
+        **encode_scores(model),
     }
     content = json.dumps(document, allow_nan=False, separators=(",", ":")).encode("ascii")
     digest = hashlib.sha256(content).hexdigest()
@@ -100,8 +103,11 @@ def load(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
     with open_regular(path) as stream:
         try:
             content = _read_checked(stream, max_bytes)
-            parts = parse(content).open(("format", "version", "takagi", "sha256", "model"))
-            return decode_model(upgrade(parts["model"], parts["version"].integer(least=1)))
+            parts = parse(content).open(("format", "version", "takagi", "sha256", "model"), optional=("scores",))
+            model = decode_model(upgrade(parts["model"], parts["version"].integer(least=1)))
+            if "scores" in parts:
+                decode_scores(model, parts["scores"])
+            return model
         except ModelFileError as error:
             raise ModelFileError(f"{path} cannot be loaded: {error}") from None
 

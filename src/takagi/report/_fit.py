@@ -1,5 +1,6 @@
 """How well the rules fit: scores beside simple models, residuals, and the course of training."""
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,13 @@ from takagi._typing import FloatArray
 from takagi._wording import name_outputs
 from takagi.profile import spread_rows
 from takagi.rulemodel import RuleModel
+from takagi.scores import COVERAGE
 
 _N_FOLDS = 5
 _MOST_RIDGE_ROWS = 20_000
 _MOST_POINTS = 800
 _MOST_ITERATIONS = 300
+_FEW_SEEN = 0.02  # part of rows that trained the model, by which a score on them is not spoiled
 
 
 def score_outputs(
@@ -31,6 +34,22 @@ def score_outputs(
         rivals.append(score_predictions("The mean", actual, np.full(len(actual), actual.mean())))
         scores.append({"output": name, "scores": rivals})
     return scores
+
+
+def find_kept_scores(regressor: Any, rows: FloatArray, target: FloatArray) -> dict[str, Any] | None:
+    """Return the scores that a model keeps of its fit, and which part of some rows trained it; None if it has none."""
+    sheet = getattr(regressor, "scores_", None)
+    if sheet is None:
+        return None
+    seen = sheet.find_seen(rows, target)
+    return {
+        **{name: getattr(sheet, name) for name in ("measure", "second", "method", "n_rows")},
+        "coverage": COVERAGE,
+        "scores": [asdict(score) for score in sheet.scores],
+        "verdict": sheet.describe(),
+        "seen": seen,
+        "is_shown": not seen <= _FEW_SEEN,  # rows of which nothing is known may have trained the model
+    }
 
 
 def _predict_ridge(rows: FloatArray, target: FloatArray, random_state: Any) -> tuple[FloatArray, FloatArray | None]:
@@ -72,7 +91,7 @@ def find_residuals(target: FloatArray, prediction: FloatArray) -> list[dict[str,
 def summarize_history(regressor: Any) -> dict[str, Any] | None:
     """Return the errors along training, at most 300 points of each curve; None if there was no training."""
     history = getattr(regressor, "history_", None)
-    if not history or not len(history["val_loss"]):
+    if not history or not len(history["val_loss"]) or regressor.stopped_ == "logistic":  # one step without batches
         return None
     n_points = len(history["val_loss"])
     iterations = np.asarray(history.get("iteration", np.arange(1, n_points + 1)), dtype=np.intp)

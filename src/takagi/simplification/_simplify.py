@@ -1,5 +1,6 @@
 """Simplification: the same model in fewer words, and what that costs."""
 
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
@@ -10,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from takagi._messages import need_extra
 from takagi._model import list_steps, open_model
+from takagi._notebook import ShowsText
 from takagi._text import count, format_number
 from takagi._typing import FloatArray, Table
 from takagi._validation import check_targets, validate_rows
@@ -40,6 +42,7 @@ def simplify(
     y_val: Table = None,
     random_state: Any = 0,
     verbose: int = 0,
+    callback: Callable[[Point], object] | None = None,
 ) -> "Simplification":
     """Make a model smaller, with fewer rules, conditions and terms, and measure what that costs.
 
@@ -79,6 +82,8 @@ def simplify(
         Draws that quarter and other samples.
     verbose : int, default=0
         Whether to print each step.
+    callback : callable, optional
+        Called with each `Point` of the curve as soon as it is there. Ctrl-C keeps the points so far, with a warning.
 
     Returns
     -------
@@ -111,13 +116,19 @@ def simplify(
     training, validation = _split(rows, model, X_val, y_val, rng)
     n_rules, most_conditions, most_terms = (_NO_LIMIT if most is None else most for most in sizes.values())
     limits = Limits(n_rules, most_conditions, most_terms, AGREEMENT)
-    tell = _show if verbose else lambda point: None
+
+    def tell(point: Point) -> None:
+        if verbose:
+            _show(point)
+        if callback is not None:
+            callback(point)
+
     points = trace_curve(_find_rules(model), training, validation, limits, rng, tell)
     return Simplification(curve=tuple(points), step=0, model=model, rows=rows).at(max_loss=max_loss, **sizes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Simplification:
+class Simplification(ShowsText):
     """A smaller model, and the curve that it was chosen from. Use `simplify`.
 
     Attributes
@@ -341,7 +352,9 @@ def _replace_rules(model: Any, rules: RuleModel) -> Any:
     if isinstance(model, RuleBase | RuleModel):
         return rules.first if isinstance(model, RuleBase) and len(rules.parts) == 1 else rules
     copied = deepcopy(model)
-    open_model(copied).regressor.model_ = rules
+    regressor = open_model(copied).regressor
+    regressor.model_ = rules
+    regressor.__dict__.pop("scores_", None)  # which are of the rules before
     return copied
 
 

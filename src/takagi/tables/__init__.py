@@ -5,7 +5,7 @@ from files through pyarrow or from Dask collections: it gives a uniform sample o
 """
 
 from takagi.tables._arrow import ArrowSource
-from takagi.tables._cells import Cells, as_numbers, as_words, find_form, find_kind, parse_number, read_cells
+from takagi.tables._cells import Cells, as_dates, as_numbers, as_words, find_form, find_kind, parse_number, read_cells
 from takagi.tables._column import MISSING, Column, list_origins
 from takagi.tables._dask import DaskSource
 from takagi.tables._describe import describe_column
@@ -26,7 +26,7 @@ from takagi.tables._files import (
     open_table,
 )
 from takagi.tables._findings import Finding, TableCheck
-from takagi.tables._formats import find_odd_word
+from takagi.tables._formats import find_date_form, find_odd_word
 from takagi.tables._open import open_dataset, open_rows
 from takagi.tables._schema import TextParts
 from takagi.tables._shuffle import shuffle_rows
@@ -57,11 +57,13 @@ __all__ = [
     "TableEncoder",
     "TableLayout",
     "TextParts",
+    "as_dates",
     "as_numbers",
     "as_words",
     "check_table",
     "describe_column",
     "find_columns",
+    "find_date_form",
     "find_files",
     "find_form",
     "find_kind",

@@ -9,6 +9,7 @@ from scipy.stats import kstest
 from takagi._text import count, quote, shorten, write_number
 from takagi._typing import FloatArray
 from takagi.tables._findings import Finding
+from takagi.tables._formats import find_odd_word
 from takagi.tables._readings import Reading
 
 _FEWEST = 20  # rows from which on a column can be told to be an identifier
@@ -24,6 +25,7 @@ def check_column(reading: Reading, target: FloatArray | None) -> Iterator[Findin
     """Yield what is to be said of one column; `target` is a matrix with NaN where it is missing."""
     finding = (
         _check_constant(reading)
+        or _check_mixed(reading)
         or _check_identifier(reading)
         or _check_code(reading)
         or _check_placeholder(reading)
@@ -81,6 +83,19 @@ def _check_levels(reading: Reading) -> Finding | None:
     )
 
 
+def _check_mixed(reading: Reading) -> Finding | None:
+    """Find text that is nearly all numbers or dates, but not of one form."""
+    if reading.cells.kind != "text" or reading.kind != "category":
+        return None
+    odd = find_odd_word(reading.words)
+    if odd is None or any(re.fullmatch(r"0\d+", word) for word in reading.words):
+        return None
+    row, usual = int(np.argmax(reading.codes == odd[1])), reading.words[0 if odd[1] else 1]
+    evidence = f"{odd[0]} such as {quote(usual)}, but {quote(reading.words[odd[1]])} in row {row}"
+    advice = f"It is read as words: write all of them alike, or empty the cells that are no {odd[0]}."
+    return Finding("mixed", (reading.name,), evidence, advice)
+
+
 # -- identifiers and codes ---------------------------------------------------------------------------------------------
 
 
@@ -94,7 +109,7 @@ def _check_identifier(reading: Reading) -> Finding | None:
         return Finding("identifier", (reading.name,), evidence, "It names the rows: nothing is learned from it.")
     if reading.whole is None or is_year(reading.whole):
         return None
-    if len(reading.whole) == n and set(np.diff(reading.whole)) in ({1.0}, {-1.0}):
+    if np.isin(np.diff(reading.whole), [1.0, -1.0]).sum() >= n - 2 and reading.n_distinct == n:  # or a gap amid them
         evidence = f"{_write_range(reading.whole)} in the order of the rows"
         advice = "Leave it out, unless it is time and new rows come later."
         return Finding("row number", (reading.name,), evidence, advice)
@@ -110,7 +125,7 @@ def _looks_numbered(reading: Reading) -> bool:
     low, high = reading.whole.min(), reading.whole.max()
     if low < 0:
         return False
-    if high - low < 1.2 * reading.n_distinct and reading.n_distinct >= 50:
+    if high - low < 1.2 * reading.n_rows and reading.n_distinct >= 50:
         return True
     words = split_name(reading.name)
     if words and words[-1] in _ID_NAMES | _CODE_NAMES:

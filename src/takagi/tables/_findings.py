@@ -11,6 +11,7 @@ KINDS = (
     "identifier",
     "row number",
     "code",
+    "mixed",
     "placeholder",
     "few values",
     "few rows",

@@ -19,6 +19,7 @@ class Reading:
     name: str
     kind: str  # "number", "boolean" or "category"
     cells: Cells
+    n_rows: int  # of the whole table, of which these may be some
 
     @cached_property
     def numbers(self) -> FloatArray | None:
@@ -65,11 +66,11 @@ class Reading:
         return present if len(present) and (present == np.round(present)).all() else None
 
 
-def read_column(values: Any, name: str) -> Reading | None:
+def read_column(values: Any, name: str, n_rows: int) -> Reading | None:
     """Read a column; None for one that cannot be learned from as it is, such as lists, or that has no value."""
     try:
         cells = read_cells(values, name)
-        reading = Reading(name, find_kind(cells), cells)
+        reading = Reading(name, find_kind(cells), cells, n_rows)
         is_empty = reading.kind == "nothing" or not reading.n_present
         return None if is_empty or (reading.numbers is None and reading.kind != "category") else reading
     except (ValueError, TypeError):  # dates, lists, infinity

@@ -13,7 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from takagi._messages import need_extra
+from takagi._messages import need_extra, warn_user
+from takagi._text import count
 from takagi.tables._cells import MISSING_WORDS, parse_number
 from takagi.tables._dialect import SPACES, Dialect
 from takagi.tables._errors import DatasetError
@@ -67,21 +68,21 @@ class TextTable:
     def read(self, columns: Sequence[str], kinds: Kinds = NO_KINDS) -> Any:
         """Return some columns of the whole table as a data frame."""
         arrow = need_extra("pyarrow", "parquet")
-        tables = list(self.cells(columns)) or [_make_table({name: [] for name in columns})]
+        tables = list(self.cells(columns, tells=True)) or [_make_table({name: [] for name in columns})]
         return to_frame(parse_columns(arrow.concat_tables(tables), self.dialect.decimal, kinds))
 
     def blocks(
         self, columns: Sequence[str], n_rows: int, kinds: Kinds = NO_KINDS, keep: Sequence[str] = ()
     ) -> Iterator[tuple[Any, Any]]:
         """Yield blocks of at most `n_rows` rows: columns to keep, as they are written, and columns to read."""
-        for table in self.cells(list(dict.fromkeys([*columns, *keep]))):
+        for table in self.cells(list(dict.fromkeys([*columns, *keep])), tells=True):
             for start in range(0, len(table), n_rows):
                 block = table.slice(start, n_rows)
                 parsed = parse_columns(block.select(columns), self.dialect.decimal, kinds)
                 yield to_frame(block.select(keep)), to_frame(parsed)
 
-    def cells(self, columns: Sequence[str]) -> Iterator[Any]:
-        """Yield tables of some columns, all of them text."""
+    def cells(self, columns: Sequence[str], tells: bool = False) -> Iterator[Any]:
+        """Yield tables of some columns, all of them text; `tells` of lines with too few cells at the end."""
         arrow = need_extra("pyarrow", "parquet")
         repair = _Repair(self, list(dict.fromkeys(columns)))
         try:
@@ -93,6 +94,8 @@ class TextTable:
         except (ValueError, OSError) as error:  # pyarrow's errors are either
             if not self._has_single_line(str(error)):
                 raise self._explain(error, repair) from error
+        if tells:
+            repair.tell()
         rest = repair.insert(_make_table({name: [] for name in repair.columns}))
         if len(rest):
             yield _trim(rest)
@@ -155,6 +158,7 @@ class _Repair:
 
     def __init__(self, table: TextTable, columns: list[str]) -> None:
         self.table, self.columns, self.problem = table, columns, ""
+        self.short: list[int] = []  # lines that were filled up
         self.delimiter = "\t" if table.dialect.delimiter == SPACES else table.dialect.delimiter
         self.places = [table.names.index(name) for name in columns]
         self.found: dict[int, list[str] | None] = {}  # by the number of the record, None for a line of spaces
@@ -179,8 +183,17 @@ class _Repair:
         if self.problem:
             return "error"
         is_blank = not row.text.strip()
+        self.short += [row.number] if len(cells) < row.expected_columns and not is_blank else []
         self.found[row.number] = None if is_blank else cells + [""] * (row.expected_columns - len(cells))
         return "skip"
+
+    def tell(self) -> None:
+        """Warn of lines that had too few cells."""
+        if self.short:
+            warn_user(
+                f"{self.table.label} has {count(len(self.short), 'line')} with too few cells, the first is line "
+                f"{self.short[0]}; those that lack count as missing."
+            )
 
     def insert(self, table: Any) -> Any:
         """Return the next rows with the mended ones at their places."""

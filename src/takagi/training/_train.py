@@ -132,7 +132,7 @@ def _run_blocks(run: Run, source: "Draws | Recorded", callback: Callback | None)
 def announce_compilation() -> None:
     """Tell once that the first fit on a machine compiles."""
     if not kernels.is_compiled(kernels.train_block):
-        logger.warning("takagi compiles its kernels for this machine, once; this takes about fifteen seconds.")
+        logger.warning("takagi compiles its kernels for this machine, once; this takes some seconds.")
 
 
 # -- where batches and DropRule masks come from ------------------------------------------------------------------------

@@ -8,11 +8,20 @@ from takagi.workflow._columns import LEFT_OUT, ColumnSummary, summarize_columns
 from takagi.workflow._events import Event, Tell
 from takagi.workflow._models import LabeledRows, LoadedModel
 from takagi.workflow._parts import RowsInParts, TableParts, comes_in_parts, read_sample, train_in_parts
-from takagi.workflow._scores import Score, count_all_rules, describe_size, score_model, score_settings
+from takagi.workflow._scores import (
+    compare_predictions,
+    count_all_rules,
+    describe_size,
+    keep_scores,
+    score_model,
+    score_settings,
+)
 from takagi.workflow._settings import ModelSettings, choose_settings, list_candidates
+from takagi.workflow._splits import Splits, Ties, plan_splits, split_off
 from takagi.workflow._stability import RuleStability, StableRule, rule_stability
 from takagi.workflow._table import ColumnChoice, TrainingTable, read_training_table
-from takagi.workflow._training import Candidate, calibrate_by_folds, search_settings, split_off, train_model
+from takagi.workflow._training import Candidate, calibrate_by_folds, choose_simplest, search_settings, train_model
+from takagi.workflow._warm_up import warm_up
 
 __all__ = [
     "LEFT_OUT",
@@ -25,17 +34,22 @@ __all__ = [
     "ModelSettings",
     "RowsInParts",
     "RuleStability",
-    "Score",
+    "Splits",
     "StableRule",
     "TableParts",
     "Tell",
+    "Ties",
     "TrainingTable",
     "calibrate_by_folds",
     "choose_settings",
+    "choose_simplest",
     "comes_in_parts",
+    "compare_predictions",
     "count_all_rules",
     "describe_size",
+    "keep_scores",
     "list_candidates",
+    "plan_splits",
     "read_sample",
     "read_training_table",
     "rule_stability",
@@ -46,4 +60,5 @@ __all__ = [
     "summarize_columns",
     "train_in_parts",
     "train_model",
+    "warm_up",
 ]

@@ -78,6 +78,8 @@ def read_target(table: Any, name: str) -> tuple[FloatArray, BoolArray]:
         )
     if kind == "category":
         row, word = _find_word(cells)
+        if word == name:
+            raise ValueError(f"row {row} of the table repeats the names of its columns. Remove that line.")
         raise ValueError(
             f"the target {quote(name)} must be numbers, got {quote(word)} (first in row {row}). Correct it, leave the "
             "cell empty, or choose another target."

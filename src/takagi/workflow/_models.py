@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from takagi._extrapolation import HeldCount, count_held
 from takagi._model import OpenModel, open_committee
@@ -16,6 +17,7 @@ from takagi._wording import name_features, name_outputs
 from takagi.persistence import load
 from takagi.tables import DatasetError, OpenTable, RequestError, find_columns, list_origins, locate_file
 from takagi.workflow._columns import read_target
+from takagi.workflow._flags import write_flags
 
 _CELLS_PER_BLOCK = 2**19
 
@@ -43,11 +45,14 @@ class LoadedModel:
         The model as it was saved.
     opened : OpenModel
         Its rules and columns; those of the first member of a committee.
+    n_flagged : int
+        Number of rows with flags, of those predicted so far.
     """
 
     def __init__(self, path: Path) -> None:
         self.model = load(locate_file(path))
         self.opened: OpenModel = open_committee(self.model).first
+        self.n_flagged = 0  # rows with flags so far
         self._held: HeldCount | None = None  # values far beyond the training rows, of all rows predicted so far
 
     @cached_property
@@ -59,6 +64,19 @@ class LoadedModel:
     def targets(self) -> list[str]:
         """Names of what the model predicts."""
         return list(name_outputs(self.opened.model))
+
+    def take_member(self, number: int | None = None) -> Any:
+        """Return the model, or one member of a committee, counted from 1, for what takes one set of rules."""
+        members = getattr(self._last, "estimators_", None)
+        if members is None and number is None:
+            return self.model
+        if members is None:
+            raise RequestError("the model is no committee and has no members.", "member")
+        if number is None or not 1 <= number <= len(members):
+            what = "this takes one set of rules" if number is None else f"it has no member {number}"
+            raise RequestError(f"the model is a committee, and {what}; name a member, 1 to {len(members)}.", "member")
+        steps = getattr(self.model, "steps", [])[:-1]
+        return Pipeline([*steps, ("member", members[number - 1])]) if steps else members[number - 1]
 
     def read(self, table: OpenTable) -> Any:
         """Return a whole table as the model takes it."""
@@ -83,6 +101,11 @@ class LoadedModel:
         y = np.column_stack([numbers[present] for numbers, _ in read])
         X = self._prepare(frame.loc[present, names])
         return LabeledRows(X, y[:, 0] if len(targets) == 1 else y, int((~present).sum()))
+
+    def find_seen(self, rows: LabeledRows) -> float:
+        """Return which part of rows trained the model; NaN if it does not know."""
+        sheet = getattr(self._last, "scores_", None)
+        return np.nan if sheet is None else sheet.find_seen(self.opened.encode(rows.X), rows.y)
 
     def find_rows(self, table: OpenTable, wanted: Sequence[int]) -> dict[int, Any]:
         """Return rows of a table by their numbers, each as a table of one row; no more is read than needed."""
@@ -114,18 +137,20 @@ class LoadedModel:
             raise RequestError(str(error)) from error
 
     def predict_blocks(
-        self, table: OpenTable, keep: Sequence[str] = (), coverage: float | None = None
+        self, table: OpenTable, keep: Sequence[str] = (), coverage: float | None = None, *, flags: bool = False
     ) -> Iterator[Any]:
         """Yield data frames of some columns to keep, as they are, with the predictions behind them.
 
-        With a coverage, the limits of intervals follow. All cores work in threads, which changes no bit.
+        With a coverage, the limits of intervals follow, and with `flags` what is to be known of a row: values beyond
+        the data, unknown levels and missing values. All cores work in threads, which changes no bit.
         """
         if hasattr(self._last, "n_jobs"):
             self._last.set_params(n_jobs=-1)
         n_before = 0
         for kept, block in self._blocks(table, keep):
-            yield self._add_predictions(kept, block, n_before, coverage)
+            predicted = self._add_predictions(kept, block, n_before, coverage)
             n_before += len(block)
+            yield self._add_flags(predicted, block) if flags else predicted
         if not n_before:
             raise DatasetError(f"{table.label} has names but no rows.")
 
@@ -167,6 +192,14 @@ class LoadedModel:
         while set(names) & set(kept.columns):
             names = [f"{name}_" for name in names]
         return kept.assign(**dict(zip(names, np.hstack(columns).T, strict=True)))
+
+    def _add_flags(self, predicted: Any, block: Any) -> Any:
+        flags = write_flags(self.opened, block)
+        self.n_flagged += sum(map(bool, flags))
+        name = "flags"
+        while name in predicted.columns:
+            name += "_"
+        return predicted.assign(**{name: flags})
 
     @property
     def _last(self) -> Any:

@@ -1,49 +1,155 @@
-"""How well a model does: errors on rows held out, beside simple rivals."""
+"""How well a model does on rows that it has not seen, beside simpler and other ways to predict.
 
-from dataclasses import dataclass
+All are measured in the same way, on the same rows. Another kind of model is another `Measure`.
+"""
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
+from joblib import Parallel, delayed
+from scipy import stats
+from sklearn.base import clone
+from sklearn.dummy import DummyRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.pipeline import Pipeline, make_pipeline
+from threadpoolctl import threadpool_limits
 
-from takagi._scoring import make_ridge, score_predictions
+from takagi._scoring import make_ridge
 from takagi._text import count
 from takagi._typing import FloatArray, IntArray
-from takagi.workflow._events import Tell, ignore
-from takagi.workflow._settings import ModelSettings
+from takagi.scores import COVERAGE, Score, ScoreSheet, pick_hashes
+from takagi.workflow._events import Event, Tell, ignore
+from takagi.workflow._settings import ModelSettings, build_model
+from takagi.workflow._splits import Pair, Splits, plan_splits
 from takagi.workflow._table import TrainingTable
-from takagi.workflow._training import train_model
+
+N_JOBS = -1  # processes: all cores
+_LEAST_LOSS = 1e-24  # so that ratios of losses are numbers
+_MOST_CHANGE = 20.0  # of logarithms, so that limits are numbers
 
 
 @dataclass(frozen=True)
-class Score:
-    """The error of one way to predict, on rows that it has not seen."""
+class Measure:
+    """How predictions of one kind are scored, and what they are compared with."""
 
-    who: str
-    rmse: float
-    r2: float
+    name: str  # of the error, which is the mean loss of rows to the power below, in units of the target
+    second: str
+    power: float
+    find_unit: Callable[[FloatArray], float]  # of all targets
+    # From targets and predictions in this unit to two numbers a row: the loss, and what the second measure is made of.
+    look: Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+    rate: Callable[[float, FloatArray], float]  # from the mean of the latter and the targets to the second measure
+    predict: str  # the method of models
+    make_rivals: Callable[[Any], dict[str, Any]]  # given an encoder of tables; the simplest is the last
+
+
+def _look_at_errors(actual: FloatArray, predicted: FloatArray) -> tuple[FloatArray, FloatArray]:
+    squared = np.square(actual - predicted)
+    return squared, squared
+
+
+def _make_regressors(encoder: Any) -> dict[str, Any]:
+    return {
+        "ridge regression": make_pipeline(clone(encoder), make_ridge()),
+        "boosted trees": make_pipeline(clone(encoder), HistGradientBoostingRegressor(random_state=0)),
+        "always the mean": DummyRegressor(),
+    }
+
+
+REGRESSION = Measure(
+    name="RMSE",
+    second="R2",
+    power=0.5,
+    find_unit=lambda y: float(np.abs(y).max()) or 1.0,
+    look=_look_at_errors,
+    rate=lambda mean, y: 1 - mean / float(np.var(y)) if len(y) > 1 and np.ptp(y) > 0 else np.nan,
+    predict="predict",
+    make_rivals=_make_regressors,
+)
+MEASURES = {measure.name: measure for measure in (REGRESSION,)}
 
 
 def score_settings(
-    data: TrainingTable, training: IntArray, test: IntArray, settings: ModelSettings, tell: Tell = ignore
-) -> list[Score]:
-    """Train without the test rows, and return the errors on them beside those of simple rivals; none without rows."""
-    if not len(test):
-        return []
-    return score_model(train_model(*data.take(training), settings, tell), data, training, test)
+    data: TrainingTable,
+    settings: ModelSettings,
+    also: Mapping[str, ModelSettings] | None = None,
+    splits: Splits | None = None,
+    tell: Tell = ignore,
+    measure: Measure = REGRESSION,
+) -> ScoreSheet:
+    """Return how well settings do on a table, beside other settings and other ways to predict.
+
+    Parameters
+    ----------
+    data : TrainingTable
+        The table.
+    settings : ModelSettings
+        The settings to score.
+    also : dict of ModelSettings, optional
+        Settings to compare with, and what to call them.
+    splits : Splits, optional
+        Which rows train and test; by default what suits the table.
+    tell : callable, optional
+        Called with an `Event` after each fit.
+    measure : Measure, default=REGRESSION
+        What is measured.
+    """
+    if splits is None:
+        n_repeats = 1 if settings.committee else 2
+        splits = plan_splits(len(data.y), settings.random_state, data.ties, n_repeats=n_repeats)
+    model = build_model(settings)
+    others = {who: build_model(one) for who, one in (also or {}).items()}
+    return score_ways({"takagi": model, **others, **measure.make_rivals(model[0])}, data, splits, tell, measure)
 
 
-def score_model(model: Pipeline, data: TrainingTable, training: IntArray, test: IntArray) -> list[Score]:
-    """Return the errors on the test rows of a model, of ridge regression on the same encoding, and of the mean."""
-    if not len(test):
-        return []
-    (X, y), (X_test, y_test) = data.take(training), data.take(test)
-    target, actual = np.asarray(y, dtype=float), np.asarray(y_test, dtype=float)
-    ridge = make_ridge().fit(model[0].transform(X), target)
-    return [
-        _score(f"takagi, {describe_size(model)}", actual, model.predict(X_test)),
-        _score("ridge regression", actual, ridge.predict(model[0].transform(X_test))),
-        _score("always the mean", actual, np.full(len(actual), target.mean())),
-    ]
+def score_ways(
+    ways: Mapping[str, Any], data: TrainingTable, splits: Splits, tell: Tell = ignore, measure: Measure = REGRESSION
+) -> ScoreSheet:
+    """Return how well ways to predict, which are unfitted estimators, do on a table; the first is the model."""
+    return _summarize(_run(ways, data, splits, measure, tell), data, splits, measure)
+
+
+def score_model(model: Pipeline, data: TrainingTable, pair: Pair, measure: Measure = REGRESSION) -> ScoreSheet:
+    """Return how well a model does that was trained without the test rows of a pair."""
+    splits = Splits((pair,), 1, f"{count(len(pair[1]), 'row')} held out")
+    look = _look(model, *data.take(pair[1]), measure, measure.find_unit(np.asarray(data.y)))
+    looks = _run(measure.make_rivals(model[0]), data, splits, measure, ignore)
+    return _summarize({"takagi": [look], **looks}, data, splits, measure)
+
+
+def compare_predictions(
+    y: Any, predictions: Mapping[str, FloatArray], method: str, measure: Measure = REGRESSION
+) -> ScoreSheet:
+    """Return how well models do on rows, given what each predicts; the first is compared with the others.
+
+    Parameters
+    ----------
+    y : array of shape (n_rows,)
+        The targets.
+    predictions : dict of arrays of shape (n_rows,)
+        What each predicts.
+    method : str
+        What rows these are, in words.
+    measure : Measure, default=REGRESSION
+        What is measured.
+    """
+    actual = np.asarray(y, dtype=float)
+    unit, rows = measure.find_unit(actual), np.arange(len(actual))
+    looks = {who: [measure.look(actual / unit, predicted / unit)] for who, predicted in predictions.items()}
+    data = TrainingTable(None, actual, [], 0, len(actual))
+    return _summarize(looks, data, Splits(((rows[:0], rows),), 1, method), measure)
+
+
+def keep_scores(model: Pipeline, sheet: ScoreSheet, data: TrainingTable) -> ScoreSheet:
+    """Store scores in the model that they are of, which was trained on the table, and return them with its size."""
+    name = f"takagi, {describe_size(model)}"
+    hashes = pick_hashes(model[:-1].transform(data.X), np.asarray(data.y, dtype=float))
+    sheet = replace(sheet, scores=(replace(sheet.scores[0], who=name), *sheet.scores[1:]), seen=hashes)
+    model[-1].scores_ = sheet
+    return sheet
 
 
 def count_all_rules(model: Pipeline) -> int:
@@ -57,6 +163,96 @@ def describe_size(model: Pipeline) -> str:
     return f"{rules} in {len(members)} members" if members else rules
 
 
-def _score(who: str, actual: FloatArray, predicted: FloatArray) -> Score:
-    found = score_predictions(who, actual, predicted)
-    return Score(who, found["rmse"], np.nan if found["r2"] is None else found["r2"])
+# -- fits --------------------------------------------------------------------------------------------------------------
+
+Looks = dict[str, list[tuple[FloatArray, FloatArray]]]  # two numbers for each row of each test
+
+
+def _run(ways: Mapping[str, Any], data: TrainingTable, splits: Splits, measure: Measure, tell: Tell) -> Looks:
+    """Fit all ways to all training rows, in processes of their own, and look at their predictions of the test rows."""
+    unit, found = measure.find_unit(np.asarray(data.y)), []
+    jobs = [(way, pair) for way in ways.values() for pair in splits.pairs]
+    calls = (
+        delayed(_fit_and_look)(clone(way), data.take(pair[0]), data.take(pair[1]), measure.name, unit)
+        for way, pair in jobs
+    )
+    task = f"Scoring: {splits.words}"
+    tell(Event(task, 0, len(jobs), "fits"))
+    for one in Parallel(n_jobs=N_JOBS, return_as="generator")(calls):
+        found.append(one)
+        tell(Event(task, len(found), len(jobs), "fits"))
+    n_pairs = len(splits.pairs)
+    return {who: found[k * n_pairs : (k + 1) * n_pairs] for k, who in enumerate(ways)}
+
+
+def _fit_and_look(
+    way: Any, training: tuple[Any, Any], test: tuple[Any, Any], measure: str, unit: float
+) -> tuple[FloatArray, FloatArray]:
+    # Folds keep the cores busy: threads inside of them would wait for each other.
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fit to all rows tells
+        way.fit(*training)
+        if getattr(getattr(way, "steps", [("", way)])[-1][1], "stopped_", "") == "interrupted":
+            raise KeyboardInterrupt
+        return _look(way, *test, MEASURES[measure], unit)
+
+
+def _look(way: Any, X: Any, y: Any, measure: Measure, unit: float) -> tuple[FloatArray, FloatArray]:
+    """Return two numbers for each row of a test."""
+    return measure.look(np.asarray(y) / unit, getattr(way, measure.predict)(X) / unit)
+
+
+# -- statistics --------------------------------------------------------------------------------------------------------
+
+
+def _summarize(looks: Looks, data: TrainingTable, splits: Splits, measure: Measure) -> ScoreSheet:
+    y = np.asarray(data.y, dtype=float)
+    unit = measure.find_unit(y)
+    tested = np.unique(np.concatenate([test for _, test in splits.pairs]))
+    clusters = tested if data.ties is None or data.ties.is_time else data.ties.codes[tested]
+    losses = {who: np.maximum(_average(look, 0, splits, len(y))[tested], 0) for who, look in looks.items()}
+    own = next(iter(losses.values()))
+    scores = []
+    for who, loss in losses.items():
+        second = measure.rate(float(_average(looks[who], 1, splits, len(y))[tested].mean()), y[tested] / unit)
+        error, low, high = (unit * value for value in _find_limits(loss, clusters, splits.inflation, measure.power))
+        ratios = _compare(own, loss, clusters, splits.inflation, measure.power)
+        scores.append(Score(who, error, low, high, second, *ratios))
+    return ScoreSheet(measure.name, measure.second, splits.words, len(y), tuple(scores))
+
+
+def _average(looks: list[tuple[FloatArray, FloatArray]], k: int, splits: Splits, n_rows: int) -> FloatArray:
+    """Return the mean over repeats of a number for each row, 0 where it was not tested."""
+    total, times = np.zeros(n_rows), np.zeros(n_rows)
+    for (_, test), look in zip(splits.pairs, looks, strict=True):
+        total[test] += look[k]
+        times[test] += 1
+    return total / np.maximum(times, 1)
+
+
+def _find_limits(loss: FloatArray, clusters: IntArray, inflation: float, power: float) -> tuple[float, float, float]:
+    """Return the mean loss to a power, and the limits of its interval, which is symmetric for logarithms."""
+    mean = max(float(loss.mean()), _LEAST_LOSS)
+    reach = min(_find_reach(loss / mean, clusters, inflation), _MOST_CHANGE)
+    return mean**power, (mean * np.exp(-reach)) ** power, (mean * np.exp(reach)) ** power
+
+
+def _compare(
+    own: FloatArray, other: FloatArray, clusters: IntArray, inflation: float, power: float
+) -> tuple[float, float, float]:
+    """Return the ratio of two mean losses to a power, and the limits of its interval; rows are compared in pairs."""
+    means = [max(float(loss.mean()), _LEAST_LOSS) for loss in (own, other)]
+    change = float(np.clip(np.log(means[0] / means[1]), -_MOST_CHANGE, _MOST_CHANGE))
+    reach = min(_find_reach(own / means[0] - other / means[1], clusters, inflation), _MOST_CHANGE)
+    ratio, low, high = (float(np.exp(power * value)) for value in (change, change - reach, change + reach))
+    return ratio, low, high
+
+
+def _find_reach(values: FloatArray, clusters: IntArray, inflation: float) -> float:
+    """Return half the width of the interval of a mean; rows of one cluster are not independent of each other."""
+    sums = np.bincount(np.unique(clusters, return_inverse=True)[1], weights=values - values.mean())
+    n_clusters = len(sums)
+    if n_clusters < 2:
+        return np.inf
+    variance = inflation * n_clusters / (n_clusters - 1) * float(np.sum(sums**2)) / len(values) ** 2
+    return float(stats.t.ppf((1 + COVERAGE) / 2, n_clusters - 1) * np.sqrt(variance))

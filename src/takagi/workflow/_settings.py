@@ -56,10 +56,17 @@ class ModelSettings:
 
     @property
     def words(self) -> str:
-        """How many rules, in words."""
+        """What is trained, in words."""
         if self.committee:
             return "a committee"
-        return count(self.n_rules, "rule") if isinstance(self.n_rules, int) else "rules"
+        if isinstance(self.n_rules, int):
+            return count(self.n_rules, "rule")
+        return "short rules" if self.recipe == "short" else "rules"
+
+    @property
+    def complexity(self) -> tuple[bool, float]:
+        """How hard its rules are to read: short ones are easy, others by their number."""
+        return self.recipe != "short", self.n_rules if isinstance(self.n_rules, int) else float("inf")
 
 
 def make_regressor(settings: ModelSettings) -> TSKRegressor | TSKCommittee:
@@ -91,13 +98,13 @@ def choose_settings(
 def list_candidates(
     n_rules: int | str | None = None, max_iter: int | None = None, seed: int = 0, *, recipe: str = "auto"
 ) -> list[ModelSettings]:
-    """Return the settings that a search tries, those of both recipes by default; what is given is not searched."""
+    """Return the settings that a search tries, those of all recipes by default; what is given is not searched."""
+    short = choose_settings(n_rules, max_iter, seed, recipe="short")
     accurate = choose_settings(n_rules, max_iter, seed, recipe="accurate")
-    if recipe == "accurate" or (recipe == "auto" and n_rules == "auto"):
-        return [accurate]
     dropping = [
         ModelSettings(rules, "droprule", keep_prob, max_iter or iterations, seed)
         for rules in ([n_rules] if n_rules else _RULES)
         for keep_prob, iterations in _EFFORTS
     ]
-    return dropping if recipe == "droprule" else [accurate, *dropping]
+    recipes = {"short": [short], "accurate": [accurate], "droprule": dropping if n_rules != "auto" else []}
+    return recipes[recipe] if recipe != "auto" else [one for tried in recipes.values() for one in tried]

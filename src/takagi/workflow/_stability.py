@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from takagi._model import OpenModel, open_model
+from takagi._notebook import ShowsText
 from takagi._text import format_share, format_to_step, step_below, wrap
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import check_targets
@@ -47,7 +48,7 @@ class StableRule:
 
 
 @dataclass(frozen=True)
-class RuleStability:
+class RuleStability(ShowsText):
     """How often rules are found again in refits to bootstrap samples; print it.
 
     Attributes

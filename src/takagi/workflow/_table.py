@@ -1,7 +1,7 @@
 """Tables to train on: the columns to learn from, the target, and what was understood of all of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -19,6 +19,7 @@ from takagi.tables import (
     find_columns,
 )
 from takagi.workflow._columns import LEFT_OUT, ColumnSummary, read_as, read_target, summarize_columns
+from takagi.workflow._splits import Ties, find_groups, find_times
 
 _MOST_COLUMNS = 5_000
 _FEWEST_ROWS = 10
@@ -37,7 +38,8 @@ class TrainingTable:
     columns: list[ColumnSummary]
     n_dropped: int
     n_rows: int
-    check: TableCheck
+    check: TableCheck = field(default_factory=TableCheck)
+    ties: Ties | None = None  # of rows, that scores respect
 
     @property
     def is_sample(self) -> bool:
@@ -61,6 +63,10 @@ class ColumnChoice:
         Columns to read as such, whatever they look like.
     max_levels : int, default=20
         The most levels of a category that have an input each.
+    group : str, optional
+        Rows of one value of this column stay together in scores; nothing is learned from it.
+    time : str, optional
+        Scores are for later rows than those of training, by this column.
     """
 
     drop: Sequence[str] = ()
@@ -68,6 +74,8 @@ class ColumnChoice:
     numbers: Sequence[str] = ()
     dates: Sequence[str] = ()
     max_levels: int = 20
+    group: str | None = None
+    time: str | None = None
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -85,14 +93,28 @@ class ColumnChoice:
 def read_training_table(source: OpenTable, target: str, choice: ColumnChoice | None = None) -> TrainingTable:
     """Read a table and find out what can be learned from."""
     choice = choice or ColumnChoice()
+    tying = _find_tie(source, target, choice)
     names = choose_columns(source, target, choice)
-    frame = source.read([*names, target], choice.kinds | {target: "number"})
+    frame = source.read([*dict.fromkeys([*names, *tying]), target], choice.kinds | {target: "number"})
     if not len(frame):
         raise DatasetError(f"{source.label} has names but no rows.")
     numbers, present = read_target(frame, target)
-    table = choice.apply(frame[names]).loc[present].reset_index(drop=True)
-    y = need_extra("pandas", "cli").Series(numbers[present], name=target)
-    return learn_from(source, table, y, (len(y), int((~present).sum())), choice.max_levels)
+    y = need_extra("pandas", "cli").Series(numbers, name=target)
+    n_rows = int(present.sum()), int((~present).sum())
+    data = learn_from(source, choice.apply(frame[names]), y, n_rows, choice.max_levels)
+    find = find_groups if choice.time is None else find_times
+    return replace(data, ties=find(frame.loc[present, tying[0]], tying[0])) if tying else data
+
+
+def _find_tie(source: NamedTable, target: str, choice: ColumnChoice) -> list[str]:
+    """Return the column that ties rows together, if there is one."""
+    if choice.group is not None and choice.time is not None:
+        raise RequestError("rows are tested by whole groups or in the order of time, not both; name one column.")
+    tying = [name for name in (choice.group, choice.time) if name is not None]
+    if target in tying:
+        about = "group" if choice.time is None else "time"
+        raise RequestError(f"{quote(target)} is the target; another column is needed.", about)
+    return find_columns(source, tying, "columns")
 
 
 def choose_columns(source: NamedTable, target: str, choice: ColumnChoice) -> list[str]:
@@ -103,7 +125,7 @@ def choose_columns(source: NamedTable, target: str, choice: ColumnChoice) -> lis
             "more. Cells must be separated by commas, semicolons, tabs, bars or spaces."
         )
     find_columns(source, [target], "columns")
-    names = _leave_out(source, target, choice.drop)
+    names = _leave_out(source, target, [*choice.drop, *([] if choice.group is None else [choice.group])])
     for name in find_columns(source, list(choice.kinds), "columns"):
         if name not in names:
             raise RequestError(f"{quote(name)} is {'the target' if name == target else 'left out'}, and has no kind.")
@@ -118,7 +140,8 @@ def choose_columns(source: NamedTable, target: str, choice: ColumnChoice) -> lis
 
 def learn_from(source: NamedTable, table: Any, y: Any, n_rows: tuple[int, int], max_levels: int = 20) -> TrainingTable:
     """Find out what can be learned from; `n_rows` with and without a target are those of the whole table."""
-    target = y.name
+    target, every, goal = y.name, table, y
+    table, y = (part[goal.notna()].reset_index(drop=True) for part in (every, goal))
     if len(y) < _FEWEST_ROWS:
         rows = count(len(y), "row")
         raise DatasetError(f"{source.label} has {rows} with a target; training takes {_FEWEST_ROWS} at least.")
@@ -130,7 +153,11 @@ def learn_from(source: NamedTable, table: Any, y: Any, n_rows: tuple[int, int], 
     if not used:
         reasons = ", ".join(f"{quote(column.name)}: {column.what}" for column in columns[:3])
         raise DatasetError(f"{source.label} has no column to learn {quote(target)} from ({reasons}).")
-    return TrainingTable(table[used], y, columns, n_rows[1], n_rows[0], check_table(table[used], y))
+    others = [name for name in every.columns if name not in used]
+    mixed = check_table(every[others]).find("mixed")
+    return TrainingTable(
+        table[used], y, columns, n_rows[1], n_rows[0], TableCheck([*check_table(every[used], goal), *mixed])
+    )
 
 
 def _leave_out(source: NamedTable, target: str, drop: Sequence[str] = ()) -> list[str]:

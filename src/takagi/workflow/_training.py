@@ -1,5 +1,6 @@
 """Training in memory: a model for a table, rows held out, and the search for settings."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
@@ -11,7 +12,6 @@ from sklearn.metrics import root_mean_squared_error
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import Pipeline
 
-from takagi._typing import IntArray
 from takagi.estimators import calibrate
 from takagi.training import Progress
 from takagi.workflow._events import Event, Tell, ignore
@@ -71,13 +71,6 @@ def calibrate_by_folds(model: Pipeline, X: Any, y: Any, tell: Tell = ignore) -> 
     return calibrate(model, X, y, cv=min(_FOLDS, len(y)))
 
 
-def split_off(n_rows: int, fraction: float, seed: int) -> tuple[IntArray, IntArray]:
-    """Return which rows train and which test, drawn at random and in the order of the table."""
-    order = np.random.default_rng(seed).permutation(n_rows)
-    n_test = max(1, round(fraction * n_rows)) if fraction else 0
-    return np.sort(order[n_test:]), np.sort(order[:n_test])
-
-
 # -- search ------------------------------------------------------------------------------------------------------------
 
 
@@ -94,9 +87,9 @@ class Candidate:
         return float(np.mean(self.errors))
 
     @property
-    def deviation(self) -> float:
-        """Standard deviation of the errors over the folds."""
-        return float(np.std(self.errors))
+    def standard_error(self) -> float:
+        """Standard error of the mean over the folds."""
+        return float(np.std(self.errors, ddof=1) / np.sqrt(len(self.errors)))
 
 
 def search_settings(
@@ -131,13 +124,26 @@ def search_settings(
         error_score="raise",
     )
     try:
-        with parallel_config("threading"):
+        with parallel_config("threading"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit to all rows tells
             search.fit(X, y, tskregressor__callback=lambda _: counter.is_stopped)
     finally:
         counter.is_stopped = True  # ends the fits that are under way, if something was raised
     errors = -np.column_stack([search.cv_results_[f"split{k}_test_score"] for k in range(n_folds)])
     candidates = [Candidate(one, tuple(row.tolist())) for one, row in zip(settings, errors, strict=True)]
     return sorted(candidates, key=lambda candidate: candidate.rmse)
+
+
+def choose_simplest(candidates: Sequence[Candidate]) -> Candidate:
+    """Return the candidate that is easiest to read among those within one standard error of the best.
+
+    References
+    ----------
+    Breiman, Friedman, Olshen, Stone. Classification and Regression Trees. 1984: the one-standard-error rule.
+    """
+    best = min(candidates, key=lambda one: one.rmse)
+    good = [one for one in candidates if one.rmse <= best.rmse + best.standard_error]
+    return min(good, key=lambda one: (one.settings.complexity, one.rmse))
 
 
 class _Counter:

@@ -1,0 +1,125 @@
+"""How well a model predicts rows that it has not seen, beside other ways to predict.
+
+A `ScoreSheet` is what `takagi fit` finds out, what a model file keeps, and what a report shows.
+"""
+
+import hashlib
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from takagi._typing import FloatArray, IntArray
+
+COVERAGE = 0.9  # of all intervals of scores
+_MOST_HASHES = 512
+_HASH_BYTES = 4
+
+
+@dataclass(frozen=True)
+class Score:
+    """How well one way to predict does on rows that it has not seen.
+
+    Parameters
+    ----------
+    who : str
+        What predicts, in words.
+    error : float
+        Its error.
+    low, high : float
+        Interval that holds its error on many more rows, with a chance of 90 %.
+    second : float
+        A second measure, such as R2; NaN if it is not known.
+    ratio : float, default=1.0
+        The model's error divided by this one.
+    ratio_low, ratio_high : float, default=1.0
+        Interval of the ratio.
+    """
+
+    who: str
+    error: float
+    low: float
+    high: float
+    second: float
+    ratio: float = 1.0
+    ratio_low: float = 1.0
+    ratio_high: float = 1.0
+
+    def compare(self) -> str:
+        """Say how the model does beside this, in words.
+
+        >>> Score("ridge regression", 2.0, 1.8, 2.2, 0.5, 0.88, 0.85, 0.91).compare()
+        'better than ridge regression by 12 % +- 3 %'
+        """
+        change, margin = 100 * abs(self.ratio - 1), 50 * (self.ratio_high - self.ratio_low)
+        words = f"{_write(change)} % +- {_write(margin)} %"
+        if self.ratio_high < 1:
+            return f"better than {self.who} by {words}"
+        if self.ratio_low > 1:
+            return f"worse than {self.who} by {words}"
+        return f"about as good as {self.who} ({'better' if self.ratio < 1 else 'worse'} by {words})"
+
+
+@dataclass(frozen=True)
+class ScoreSheet:
+    """The scores of a model and of other ways to predict, all measured in the same way.
+
+    Parameters
+    ----------
+    measure, second : str
+        What the errors and the second measure are, such as "RMSE" and "R2".
+    method : str
+        How they were measured, in words.
+    n_rows : int
+        Number of rows that were known.
+    scores : tuple of Score
+        The model first, the simplest way, such as always the mean, last.
+    seen : tuple of int
+        Hashes of some of the rows that were known, the smallest ones.
+    """
+
+    measure: str
+    second: str
+    method: str
+    n_rows: int
+    scores: tuple[Score, ...]
+    seen: tuple[int, ...] = ()
+
+    def describe(self) -> list[str]:
+        """Say in sentences what the model is worth beside the others."""
+        simplest = self.scores[-1]
+        if simplest.ratio_high >= 1:
+            return [f"No better than {simplest.who}: do not use it."]
+        return [_begin(f"{score.compare()}.") for score in self.scores[1:-1]]
+
+    def find_seen(self, rows: FloatArray, target: FloatArray) -> float:
+        """Return which part of some rows was known, estimated from a sample of them; NaN if nothing can be said."""
+        hashes = hash_rows(rows, target)
+        if len(self.seen) == _MOST_HASHES:
+            hashes = hashes[hashes <= self.seen[-1]]
+        return float(np.isin(hashes, self.seen).mean()) if len(hashes) and self.seen else math.nan
+
+
+def hash_rows(rows: FloatArray, target: FloatArray) -> IntArray:
+    """Return a number for each row and its targets; equal rows have equal numbers."""
+    table = np.column_stack([rows, target]) + 0.0  # no minus zero
+    numbers = [hashlib.blake2b(row.tobytes(), digest_size=_HASH_BYTES).digest() for row in table]
+    return np.array([int.from_bytes(number, "big") for number in numbers], dtype=np.int64)
+
+
+def pick_hashes(rows: FloatArray, target: FloatArray) -> tuple[int, ...]:
+    """Return the smallest hashes of rows, by which a sheet knows them again."""
+    return tuple(np.unique(hash_rows(rows, target))[:_MOST_HASHES].tolist())
+
+
+def _write(percent: float) -> str:
+    """Write percents: whole ones, or one digit of less than one.
+
+    >>> _write(12.3), _write(0.24), _write(0.0)
+    ('12', '0.2', '0')
+    """
+    return f"{percent:.0f}" if percent >= 0.95 or percent < 0.001 else f"{percent:.1g}"
+
+
+def _begin(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]

@@ -1,0 +1,32 @@
+"""Compiling before the first fit."""
+
+import time
+import warnings
+
+import numpy as np
+
+from takagi import kernels
+from takagi.estimators import FuzzyCMeans, TSKCommittee, TSKRegressor
+
+
+def warm_up() -> tuple[str, float]:
+    """Compile what fits and predictions need, unless it is there; return the folder that has it, and the seconds.
+
+    Small models of every kind are fitted. What an optimizer or a feasible set of one's own needs is left out.
+    """
+    start = time.perf_counter()
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = np.sin(3 * X[:, 0]) + X[:, 1] ** 2
+    small = TSKRegressor(n_rules=2, max_iter=2, recipe="droprule", random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        TSKRegressor(max_iter=2, random_state=0).fit(X, y).predict(X)
+        for projection in (None, "shared"):
+            small.set_params(projection=projection).fit(X, y).predict(X)
+        TSKCommittee(2, small.set_params(projection=None), random_state=0).fit(X, y).predict(X)
+        FuzzyCMeans(2, random_state=0).fit(X).transform(X)
+    folder = kernels.train_block.stats.cache_path
+    if folder is None:
+        raise OSError("no folder for compiled code can be written to; set TAKAGI_CACHE_DIR to one that can.")
+    return folder, time.perf_counter() - start
