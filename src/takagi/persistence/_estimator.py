@@ -41,6 +41,7 @@ def encode_estimator(model: TSKRegressor | TSKClassifier) -> dict[str, Any]:
         "history": {name: encode_numbers(values) for name, values in model.history_.items()},
         "stages": encode_stages(model.stages_),
         **({"classes": _encode_classes(model.classes_)} if isinstance(model, TSKClassifier) else {}),
+        **({"set_scores": model.set_scores_.tolist()} if hasattr(model, "set_scores_") else {}),
         **({"stream": encode_stream(model.stream_)} if hasattr(model, "stream_") else {}),
     }
 
@@ -48,7 +49,8 @@ def encode_estimator(model: TSKRegressor | TSKClassifier) -> dict[str, Any]:
 def decode_estimator(kind: type[Any], parameters: dict[str, Any], node: Node) -> TSKRegressor | TSKClassifier:
     """Return a regressor or classifier from what `encode_estimator` made of it."""
     has_classes = kind is TSKClassifier
-    parts = node.open((*_FIELDS, "classes") if has_classes else _FIELDS, optional=("stream", "calibration"))
+    needed, optional = ((*_FIELDS, "classes"), ("set_scores",)) if has_classes else (_FIELDS, ("calibration",))
+    parts = node.open(needed, optional=("stream", *optional))
     rules = decode_parts(parts)
     if (rules.link != "identity") != has_classes:
         parts["parts"].refuse(f"rules {'with' if has_classes else 'without'} a link for a {kind.__name__}")
@@ -70,7 +72,18 @@ def decode_estimator(kind: type[Any], parameters: dict[str, Any], node: Node) ->
     classes = _decode_classes(parts["classes"], rules) if has_classes else None
     data = TrainingData(*none, names, None, is_single, classes)
     stream = decode_stream(parts["stream"], rules, fitted) if "stream" in parts else None
-    return kind.from_fitted(fitted, data, parameters, stream)
+    model = kind.from_fitted(fitted, data, parameters, stream)
+    if "set_scores" in parts:
+        model.set_scores_ = _decode_scores(parts["set_scores"])
+    return model
+
+
+def _decode_scores(node: Node) -> np.ndarray:
+    """Return sorted numbers from 0 to 1, at least one."""
+    scores = node.array(1)
+    if not len(scores) or scores[0] < 0 or scores[-1] > 1 or (np.diff(scores) < 0).any():
+        node.refuse("numbers from 0 to 1, sorted")
+    return scores
 
 
 def _encode_classes(classes: np.ndarray) -> dict[str, Any]:
