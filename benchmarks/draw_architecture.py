@@ -18,8 +18,13 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 SOURCE = Path(__file__).parents[1] / "src" / "takagi"
 SUPPORT = "support"
 # Modules that are a part of a noun.
-MERGED = dict.fromkeys(("profile", "calibration", "_wording", "bend", "rulemodel"), "rulebase")
-EXPORTED = {"TSKRegressor": "estimators", "TSKCommittee": "estimators", "TableEncoder": "tables"}
+MERGED = dict.fromkeys(("profile", "calibration", "_wording", "bend", "rulemodel", "scores"), "rulebase")
+EXPORTED = {
+    "TSKRegressor": "estimators",
+    "TSKClassifier": "estimators",
+    "TSKCommittee": "estimators",
+    "TableEncoder": "tables",
+}
 
 DATA, LEARN, MODEL, READ, APPLY, CODE = "#d9e7f5", "#fbe3c9", "#f6f1b8", "#d8ecd3", "#e8dcf0", "#f3d4d4"
 COLORS = {
