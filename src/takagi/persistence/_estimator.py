@@ -40,7 +40,7 @@ def encode_estimator(model: TSKRegressor | TSKClassifier) -> dict[str, Any]:
         "stopped": model.stopped_,
         "history": {name: encode_numbers(values) for name, values in model.history_.items()},
         "stages": encode_stages(model.stages_),
-        **({"classes": _encode_classes(model.classes_)} if isinstance(model, TSKClassifier) else {}),
+        **(_encode_classes(model) if isinstance(model, TSKClassifier) else {}),
         **({"stream": encode_stream(model.stream_)} if hasattr(model, "stream_") else {}),
     }
 
@@ -48,7 +48,8 @@ def encode_estimator(model: TSKRegressor | TSKClassifier) -> dict[str, Any]:
 def decode_estimator(kind: type[Any], parameters: dict[str, Any], node: Node) -> TSKRegressor | TSKClassifier:
     """Return a regressor or classifier from what `encode_estimator` made of it."""
     has_classes = kind is TSKClassifier
-    parts = node.open((*_FIELDS, "classes") if has_classes else _FIELDS, optional=("stream", "calibration"))
+    fields = (*_FIELDS, "classes") if has_classes else _FIELDS
+    parts = node.open(fields, optional=("stream", "calibration", *(["target"] if has_classes else [])))
     rules = decode_parts(parts)
     if (rules.link != "identity") != has_classes:
         parts["parts"].refuse(f"rules {'with' if has_classes else 'without'} a link for a {kind.__name__}")
@@ -70,16 +71,20 @@ def decode_estimator(kind: type[Any], parameters: dict[str, Any], node: Node) ->
     classes = _decode_classes(parts["classes"], rules) if has_classes else None
     data = TrainingData(*none, names, None, is_single, classes)
     stream = decode_stream(parts["stream"], rules, fitted) if "stream" in parts else None
-    return kind.from_fitted(fitted, data, parameters, stream)
+    estimator = kind.from_fitted(fitted, data, parameters, stream)
+    if has_classes:
+        estimator.target_name_ = parts["target"].text() if "target" in parts else None
+    return estimator
 
 
-def _encode_classes(classes: np.ndarray) -> dict[str, Any]:
-    """Return labels and their type; those that are no text, numbers or truth values have no place in a file."""
+def _encode_classes(model: TSKClassifier) -> dict[str, Any]:
+    """Return labels with their type, and what they are of; other labels than scalars have no place in a file."""
+    classes, name = model.classes_, getattr(model, "target_name_", None)
     kind = "str" if classes.dtype.kind == "U" else classes.dtype.name
     labels = classes.tolist()
     if kind not in _LABELS or not all(type(label) in _LABELS[kind] for label in labels):
         raise ModelFileError(f"A model file cannot hold labels of classes of the type {type(labels[0]).__name__}.")
-    return {"type": kind, "labels": labels}
+    return {"classes": {"type": kind, "labels": labels}, **({} if name is None else {"target": name})}
 
 
 def _decode_classes(node: Node, rules: RuleModel) -> np.ndarray:
