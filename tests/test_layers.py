@@ -13,7 +13,7 @@ LAYERS = [
     ["_typing", "_compat", "_kinds", "_messages", "_text", "_files", "_rounding", "_notebook"],
     ["bend", "_extrapolation"],
     ["kernels", "datasets", "profile", "calibration", "scores", "_validation", "_dask", "_scoring"],
-    ["_wording", "tables"],
+    ["_labels", "_wording", "tables"],
     ["rulebase"],
     ["rulemodel"],
     ["_model", "optimizers", "initializers"],

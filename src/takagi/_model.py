@@ -8,10 +8,11 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
+from takagi._labels import make_targets, number_labels, read_labels
 from takagi._messages import unknown_name
 from takagi._text import format_number
 from takagi._typing import FloatArray, Table
-from takagi._validation import validate_rows
+from takagi._validation import check_targets, validate_rows
 from takagi._wording import name_features, name_outputs
 from takagi.profile import measure_profile
 from takagi.rulebase import RuleBase
@@ -51,6 +52,36 @@ class OpenModel:
     def is_single(self) -> bool:
         """Whether predictions are one number a row, not a vector."""
         return getattr(self.regressor, "is_single_target_", self.model.n_outputs == 1)
+
+    @property
+    def classes(self) -> tuple[Any, ...] | None:
+        """The labels of a classifier, None for other models."""
+        labels = getattr(self.regressor, "classes_", None)
+        return None if labels is None else tuple(labels.tolist())
+
+    def read_targets(self, y: Table, n_rows: int) -> FloatArray:
+        """Return targets of shape (n_rows, n_outputs): numbers, or probabilities of classes for their labels."""
+        if self.classes is not None:
+            labels = read_labels(y, n_rows)
+            return make_targets(number_labels(labels, self.regressor.classes_), len(self.classes))
+        targets = check_targets(y, n_rows, self.model.n_outputs)
+        if self.model.link != "identity" and not ((targets >= 0) & (targets <= 1)).all():
+            raise ValueError(f"y must be probabilities, from 0 to 1, for rules with the link {self.model.link!r}.")
+        return targets
+
+    def share_classes(self, X: Table, y: Table) -> FloatArray | None:
+        """Return which part of the rows that each rule governs has the class of each output; None without labels."""
+        if y is None:
+            return None
+        if X is None:
+            raise ValueError("y needs the rows that it belongs to; give X as well.")
+        if self.model.link == "identity":
+            raise ValueError(
+                "y is for classifiers, whose rules tell which part of their rows has each class; leave it out."
+            )
+        rows = self.encode(X)
+        share = self.model.firing_share(rows)
+        return share.T @ self.read_targets(y, len(rows)) / share.sum(axis=0)[:, None]
 
     def show(self, X: Table) -> list[list[str]]:
         """Return the cells of the columns as text, row by row."""
@@ -117,6 +148,11 @@ class OpenCommittee:
 
     def predict_mean(self, rows: FloatArray) -> FloatArray:
         """Return the mean prediction of the members for encoded rows, of shape (n_rows, n_outputs)."""
+        if len(self.members) > 1 and self.first.model.link != "identity":
+            raise TypeError(
+                "A committee of classifiers predicts the mean of probabilities, which is no sum of what its members' "
+                "rules say. Take a member: model.estimators_[0]."
+            )
         return np.mean([member.model.predict_raw(rows) for member in self.members], axis=0)
 
     def predict(self, rows: FloatArray) -> FloatArray:

@@ -52,6 +52,17 @@ def format_share(share: float) -> str:
     return "<1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
 
 
+def format_probability(probability: float) -> str:
+    """Write a probability in percent; it is neither 0 nor 100 % if only rounding makes it so.
+
+    >>> format_probability(0.8312), format_probability(0.99999), format_probability(0.0002)
+    ('83.1 %', '>99.9 %', '<0.1 %')
+    """
+    if probability < 0.0005:
+        return "<0.1 %"
+    return ">99.9 %" if probability > 0.9995 else f"{100 * probability:.1f} %"
+
+
 def remove_controls(text: str) -> str:
     r"""Return text that can steer neither a terminal nor the order of its letters.
 

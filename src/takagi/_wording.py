@@ -25,7 +25,8 @@ _RANKS = {
     5: ("very low", "low", "medium", "high", "very high"),
 }
 _MOST_NAMED = 3  # levels of a category that has many
-_SHORT = 'TSKRegressor(recipe="short")'
+_FORMULAS = {"identity": "", "logit": "log-odds of ", "softmax": "score of "}  # what an output is, by the link
+_MOST_CLASSES = 3  # whose shares are written beside a rule
 _MOST_OUTSIDE = 1 / 3  # of the conditions, whose center may lie outside the data
 _MOST_WILD = 0.1  # of the data, for which formulas may leave the target's range, by more than the same part of it
 _ROUNDING = 0.01  # the part of the target's spread that the rounding of a whole formula may cost
@@ -52,6 +53,7 @@ class Reading(NamedTuple):
     conditions: tuple[Condition, ...]
     formulas: tuple[tuple[str, ...], ...]
     spreads: tuple[str, ...] = ()  # of each output, how far predictions are off where the rule governs, if it is known
+    classes: str = ""  # which classes the rows that it governs have, if it is known
 
 
 def read_model(
@@ -60,13 +62,15 @@ def read_model(
     columns: "Sequence[Column] | None" = None,
     centered: bool = False,
     scales: FloatArray | None = None,
+    class_shares: FloatArray | None = None,
 ) -> list[Reading]:
     """Put the rules of all parts of a model in words, numbered from the main rules on; see `read_rules`.
 
-    Scales are those of a calibration, a row for each rule.
+    Scales are those of a calibration, and class shares those of the outputs, a row for each rule.
     """
     profiles = [part.profile for part in parts] if profiles is None else profiles
     spreads = None if scales is None else [tuple(map(format_spread, row)) for row in scales.tolist()]
+    names = name_outputs(parts[0])
     readings: list[Reading] = []
     for k, (part, profile) in enumerate(zip(parts, profiles, strict=True)):
         before = sum(other.n_rules for other in parts[:k])
@@ -75,6 +79,7 @@ def read_model(
                 part=k,
                 number=before + reading.number,
                 spreads=() if spreads is None else spreads[before + reading.number - 1],
+                classes="" if class_shares is None else _list_classes(class_shares[before + reading.number - 1], names),
             )
             for reading in read_rules(part, profile, columns, centered)
         ]
@@ -118,38 +123,37 @@ def read_rules(
 
 def describe_rules(rules: "RuleBase", profile: Profile | None = None, columns: "Sequence[Column] | None" = None) -> str:
     """Write rules as text of at most 80 columns."""
-    return _describe_parts([rules], [profile], columns)
+    return _describe_parts([rules], read_model([rules], [profile], columns))
 
 
 def describe_model(
-    model: "RuleBase | RuleModel", columns: "Sequence[Column] | None" = None, centered: bool = False
+    model: "RuleBase | RuleModel",
+    columns: "Sequence[Column] | None" = None,
+    centered: bool = False,
+    class_shares: FloatArray | None = None,
 ) -> str:
     """Write the rules of all parts as text of at most 80 columns; what adjustments say is added up.
 
-    A last line says so if the rules make sense only together; see `find_doubt`.
+    Class shares are those of `read_model`. A last line says so if the rules make sense only together; see `find_doubt`.
     """
     calibration = getattr(model, "calibration", None)  # a rule base has none
     scales = None if calibration is None else calibration.scale
-    text = _describe_parts(model.parts, [part.profile for part in model.parts], columns, centered, scales)
+    readings = read_model(model.parts, None, columns, centered, scales, class_shares)
+    text = _describe_parts(model.parts, readings)
     doubt = find_doubt(model.parts, columns)
     if not doubt:
         return text
     note = f"These rules make sense only together: {doubt}."
     if any(part.intervals is None for part in model.parts):
-        note += f" For rules that are true one by one: {_SHORT}."
+        estimator = "TSKRegressor" if model.parts[0].link == "identity" else "TSKClassifier"
+        note += f' For rules that are true one by one: {estimator}(recipe="short").'
     return f"{text}\n{wrap('Note:', note.split(' '), ' ' * 6)}"
 
 
-def _describe_parts(
-    parts: "Sequence[RuleBase]",
-    profiles: Sequence[Profile | None],
-    columns: "Sequence[Column] | None",
-    centered: bool = False,
-    scales: FloatArray | None = None,
-) -> str:
-    outputs = [shorten(name) for name in name_outputs(parts[0])]
+def _describe_parts(parts: "Sequence[RuleBase]", readings: Sequence[Reading]) -> str:
+    outputs = [shorten(name) for name in name_formulas(parts[0].link, name_outputs(parts[0]))]
     lines, last = [], -1
-    for reading in read_model(parts, profiles, columns, centered, scales):
+    for reading in readings:
         if len(parts) > 1 and reading.part != last:
             lines.append(name_part(reading.part, len(parts)))
             last = reading.part
@@ -165,9 +169,11 @@ def name_part(part: int, n_parts: int) -> str:
 
 
 def _describe(reading: Reading, outputs: Sequence[str]) -> str:
-    share = "" if reading.share is None else f" ({format_share(reading.share)} of the data)"
+    about = [f"{format_share(reading.share)} of the data"] if reading.share is not None else []
+    about += [reading.classes] if reading.classes else []
+    share = wrap(f"Rule {reading.number}", f"({'; '.join(about)})".split(" ") if about else [], " " * 5)
     first, *rest = [condition.text for condition in reading.conditions] or ["anything"]
-    lines = [f"Rule {reading.number}{share}", wrap("  IF", [first, *(f"and {text}" for text in rest)], " " * 5)]
+    lines = [share, wrap("  IF", [first, *(f"and {text}" for text in rest)], " " * 5)]
     spreads = reading.spreads or [""] * len(outputs)
     for name, terms, spread in zip(outputs, reading.formulas, spreads, strict=True):
         head = f"  THEN {name} =" if reading.part == 0 else f"  ADD to {name}:"
@@ -209,6 +215,24 @@ def name_features(rules: "RuleBase | RuleModel") -> tuple[str, ...]:
 def name_outputs(rules: "RuleBase | RuleModel") -> tuple[str, ...]:
     """Return the outputs' names; y, or y0, y1, ... if they have none."""
     return rules.output_names or (("y",) if rules.n_outputs == 1 else tuple(f"y{o}" for o in range(rules.n_outputs)))
+
+
+def name_formulas(link: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Return what the formulas of some outputs give: these themselves, or log-odds or scores of classes.
+
+    >>> name_formulas("identity", ["price"]), name_formulas("logit", ["malignant"])
+    (('price',), ('log-odds of malignant',))
+    """
+    return tuple(f"{_FORMULAS[link]}{name}" for name in names)
+
+
+def _list_classes(shares: FloatArray, names: Sequence[str]) -> str:
+    """Write how many of a rule's rows have each class, or the most frequent ones of many."""
+    first, *others = np.argsort(-shares, kind="stable")[:_MOST_CLASSES].tolist()
+    written = [f"{format_share(shares[first])} of these are {shorten(names[first])}"]
+    return ", ".join(
+        [*written, *(f"{format_share(shares[k])} {shorten(names[k])}" for k in others if shares[k] > 0.005)]
+    )
 
 
 def name_terms(rules: "RuleBase", columns: "Sequence[Column] | None") -> list[str]:

@@ -407,12 +407,6 @@ def test_held_out_rows_have_known_classes():
         quick().fit(X, y, X_val=X)
 
 
-def test_short_rules_are_for_numbers():
-    X, y = moons(60)
-    with pytest.raises(ValueError, match="Short rules are for targets that are numbers"):
-        quick(recipe="short").fit(X, y)
-
-
 # ----------------------------------------------------------------------------------------------------------------------
 # With scikit-learn
 # ----------------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from takagi import FuzzyCMeans, TSKClassifier, TSKCommittee, TSKRegressor
+from takagi import FuzzyCMeans, TSKClassifier, TSKCommittee, TSKCommitteeClassifier, TSKRegressor
 from takagi.experiments import MBGDClassifier, SampleScaler
 
 ESTIMATORS = [
@@ -10,6 +10,7 @@ ESTIMATORS = [
     TSKClassifier(),
     TSKClassifier(n_rules=3, max_iter=50, recipe="droprule", projection="shared", init="kmeans"),
     TSKCommittee(3, TSKRegressor(max_iter=50)),
+    TSKCommitteeClassifier(3, TSKClassifier(max_iter=50)),
     FuzzyCMeans(),
     SampleScaler(),
     MBGDClassifier(5, uniformities=(1.0,), max_epochs=40, n_trials=1),

@@ -8,7 +8,7 @@ from exported import example_rows, example_rules
 from test_c import COMPILERS, Compiled
 
 from cases import make_sum
-from takagi.export import rules_to_dict, to_c, to_fis, to_onnx
+from takagi.export import read_fis, rules_to_dict, to_c, to_fis, to_onnx
 
 LINKED = {
     "logit": replace(example_rules()["plain"], link="logit"),
@@ -70,6 +70,9 @@ def test_onnx_applies_the_link_after_the_sum(model):
     np.testing.assert_allclose(session.run(None, {"X": X})[0], model.predict(X), atol=1e-9)
 
 
-def test_a_fis_file_cannot_hold_a_link(rules):
-    with pytest.raises(ValueError, match=f"cannot hold rules with link '{rules.link}'"):
-        to_fis(rules)
+def test_a_fis_file_has_outputs_before_the_link(rules, tmp_path):
+    to_fis(rules, tmp_path / "rules.fis")
+    X = example_rows(rules)[:40]
+    np.testing.assert_allclose(
+        read_fis(tmp_path / "rules.fis").predict(X).reshape(40, -1), rules.predict_raw(X), rtol=1e-9
+    )

@@ -8,7 +8,7 @@ from takagi import RuleBase, TSKRegressor
 from takagi._model import open_model
 from takagi.inspection import MembershipDisplay
 from takagi.inspection._plot._style import OTHER, RULE_COLORS
-from takagi.tables import TableEncoder
+from takagi.tables import ColumnWarning, TableEncoder
 
 
 def draw_curves(ax):
@@ -132,9 +132,9 @@ def test_unknown_feature_gets_the_nearest_name(diabetes):
 
 def test_column_that_the_rules_do_not_use_is_refused():
     table = pd.DataFrame({"size": np.arange(40.0), "plate": [f"AB {k}" for k in range(40)]})
-    model = make_pipeline(TableEncoder(), TSKRegressor(n_rules=2, max_iter=20, random_state=0)).fit(
-        table, table["size"]
-    )
+    model = make_pipeline(TableEncoder(), TSKRegressor(n_rules=2, max_iter=20, random_state=0))
+    with pytest.warns(ColumnWarning, match="'plate'"):
+        model.fit(table, table["size"])
     assert MembershipDisplay.from_estimator(model, table).names == ["size"]
     with pytest.raises(ValueError, match="feature 'plate' is not used by the rules"):
         MembershipDisplay.from_estimator(model, table, features=["plate"])

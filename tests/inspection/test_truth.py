@@ -258,10 +258,10 @@ def test_several_outputs_are_averaged(several):
     assert frame["share"].sum() == pytest.approx(1.0)
 
 
-def test_probabilities_are_measured_after_the_link():
+def test_probabilities_are_measured_by_log_loss():
     rules = RuleBase([[0.0]], [[INF]], [[[0.0, 20.0]]], link="logit")
     check = check_rules(rules, [[-1.0], [0.0], [1.0]], [0.0, 0.5, 1.0])
-    assert check.summary["strongest"] == pytest.approx(0.0, abs=1e-8)
+    assert check.summary["strongest"] == pytest.approx(np.log(2) / 3, abs=1e-8)  # of a probability of one half
     assert check.summary["wild"] == 0.0
 
 

@@ -4,11 +4,11 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from sklearn.datasets import load_diabetes
+from sklearn.datasets import load_diabetes, load_iris
 from sklearn.pipeline import make_pipeline
 
 from sums import cars_sum, diabetes_sum
-from takagi import RuleBase, TSKRegressor
+from takagi import RuleBase, TSKClassifier, TSKRegressor
 from takagi.report import ModelReport
 from takagi.tables import TableEncoder
 
@@ -72,6 +72,24 @@ def cars(projection=None):
 
 
 @cache
+def two_classes():
+    """A table of every kind of column, and labels that try to be code."""
+    X, y = make_cars()
+    labels = np.where(y["price"] > y["price"].median(), HOSTILE_TARGET, "cheap")
+    classifier = TSKClassifier(n_rules=4, max_iter=200, random_state=0)
+    return make_pipeline(TableEncoder(), classifier).fit(X[:200], labels[:200]), X[200:], labels[200:]
+
+
+@cache
+def three_classes():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    y = y.map({0: "setosa", 1: "versicolor", 2: "virginica"})
+    order = np.random.default_rng(0).permutation(len(X))
+    X, y = X.iloc[order].reset_index(drop=True), y.iloc[order].reset_index(drop=True)
+    return TSKClassifier(n_rules=3, max_iter=200, random_state=0).fit(X[:90], y[:90]), X[90:], y[90:]
+
+
+@cache
 def hostile():
     X, y = make_cars()
     X = X.rename(columns=HOSTILE)
@@ -110,6 +128,8 @@ MODELS = {
     "wide": wide,
     "sum": diabetes_sum,
     "sum of a table": cars_sum,
+    "two classes": two_classes,
+    "three classes": three_classes,
 }
 
 

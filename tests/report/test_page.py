@@ -6,7 +6,18 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from reported import HOSTILE, HOSTILE_LEVELS, HOSTILE_TARGET, MODELS, cars, diabetes, resize
+from reported import (
+    HOSTILE,
+    HOSTILE_LEVELS,
+    HOSTILE_TARGET,
+    MODELS,
+    cars,
+    diabetes,
+    resize,
+    three_classes,
+    two_classes,
+)
+from sklearn.metrics import confusion_matrix
 
 from sums import cars_sum
 from takagi import predict_interval
@@ -260,6 +271,64 @@ def test_another_output_is_shown_everywhere(browser, pages):
     assert "co2" in find(browser, "#scatter svg").get_attribute("aria-label")
 
 
+# -- classes -----------------------------------------------------------------------------------------------------------
+
+
+def compare_classes(browser, model, row, output):
+    """Assert that the panel gives the probability, and the contributions to log-odds or a score, that Python gives."""
+    shown, expected = browser.execute_script(READ), explain_local(model, row)
+    np.testing.assert_allclose(shown["prediction"], expected.prediction[0], rtol=1e-9)
+    contributions = np.add(shown["byCondition"], shown["byConsequent"])
+    np.testing.assert_allclose(contributions, expected.contributions[0, output], atol=1e-6)
+    probability = float(find(browser, "#what-if-prediction").get_attribute("data-value"))
+    np.testing.assert_allclose(probability, expected.probability[0, output], rtol=1e-9)
+
+
+def test_panel_of_two_classes_gives_the_probability(browser, pages):
+    model, X, y = two_classes()
+    open_page(browser, pages("two classes"))
+    compare_classes(browser, model, X.iloc[[3]], 0)
+    assert browser.execute_script("return window.hacked") is None
+    assert find(browser, "#what-if-name").text == "probability of cheap"
+    assert find(browser, "#what-if-band").text.startswith("log-odds of cheap: ")
+    assert find(browser, "#what-if-start").text.startswith("row 3: actual ")
+    np.testing.assert_allclose(
+        float(find(browser, "#what-if-prediction").get_attribute("data-value")), model.predict_proba(X.iloc[[3]])[0, 1]
+    )
+    assert find(browser, "#what-if-start").text.removeprefix("row 3: actual ") == y[3]
+
+
+def test_another_class_is_shown_everywhere(browser, pages):
+    model, X, _ = three_classes()
+    open_page(browser, pages("three classes"))
+    find(browser, "#output").send_keys("virginica")
+    compare_classes(browser, model, X.iloc[[3]], 2)
+    assert find(browser, "#what-if-name").text == "probability of virginica"
+    assert find(browser, "#rule-1 .then").text.startswith("score of virginica =")
+    for chart in ("#reliability svg", "#roc svg"):
+        assert "virginica" in find(browser, chart).get_attribute("aria-label")
+    assert find(browser, "table.score").is_displayed()
+
+
+def read_confusion(browser):
+    rows = browser.find_elements(By.CSS_SELECTOR, "#confusion tbody tr")
+    return [[int(cell.text) for cell in row.find_elements(By.TAG_NAME, "td")] for row in rows]
+
+
+def test_the_threshold_moves_the_confusion_matrix(browser, pages):
+    model, X, y = two_classes()
+    probability = model.predict_proba(X)[:, 1]
+    open_page(browser, pages("two classes"))
+    assert read_confusion(browser) == confusion_matrix(y, model.predict(X)).tolist()
+    slider = find(browser, "#threshold")
+    slider.send_keys(Keys.HOME)
+    assert read_confusion(browser) == [[0, int((y != "cheap").sum())], [0, int((y == "cheap").sum())]]
+    slider.send_keys(*[Keys.ARROW_RIGHT] * 7)
+    predicted = model.classes_[(probability >= 0.07).astype(int)]
+    assert read_confusion(browser) == confusion_matrix(y, predicted).tolist()
+    assert find(browser, "#threshold-value").text == "7 %"
+
+
 def test_parts_of_a_sum_have_headings_and_are_sorted_and_searched_by_themselves(browser, pages):
     open_page(browser, pages("sum"))
     names = ["Main rules", "Adjustment 1", "Adjustment 2"]
@@ -369,7 +438,7 @@ def test_skip_link_comes_first(browser, pages):
     assert browser.execute_script("return document.activeElement.id") == "score"
 
 
-@pytest.mark.parametrize("name", ["cars", "wide"])
+@pytest.mark.parametrize("name", ["cars", "wide", "two classes"])
 def test_every_field_has_a_name(browser, pages, name):
     open_page(browser, pages(name))
     nodes = browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]

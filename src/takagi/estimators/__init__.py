@@ -3,6 +3,7 @@
 from takagi.estimators._classifier import TSKClassifier
 from takagi.estimators._collections import BUFFER_ROWS, SAMPLE_ROWS, limit_rows
 from takagi.estimators._committee import TSKCommittee
+from takagi.estimators._committee_classifier import TSKCommitteeClassifier
 from takagi.estimators._fit_dataset import copy_model, fit_dataset, fit_source
 from takagi.estimators._fuzzy_cmeans import FuzzyCMeans
 from takagi.estimators._intervals import calibrate, predict_interval
@@ -16,6 +17,7 @@ __all__ = [
     "Memory",
     "TSKClassifier",
     "TSKCommittee",
+    "TSKCommitteeClassifier",
     "TSKRegressor",
     "calibrate",
     "copy_model",

@@ -462,7 +462,7 @@ def check_trains(plan: Plan) -> None:
     """Raise an error if a recipe needs all rows at once."""
     if plan.recipe == "short":
         raise ValueError(
-            "Short rules are one model of rows in memory: no committee, no stream. Call TSKRegressor.fit, with some "
+            "Short rules are one model of rows in memory: no committee, no stream. Call fit, with some "
             "thousand of the rows if they are many, or choose recipe='accurate'."
         )
 

@@ -11,10 +11,10 @@ from sklearn.base import ClassifierMixin
 
 from takagi._compat import Interval, StrOptions, fit_context
 from takagi._extrapolation import warn_of_held
+from takagi._labels import find_labels, validate_classes
 from takagi._typing import FloatArray, Table
 from takagi._validation import is_dask, read_target_names, validate_rows
 from takagi.estimators._base import BaseTSK, count_threads, with_one_blas_thread
-from takagi.estimators._labels import find_labels, validate_classes
 from takagi.initializers import Initializer
 from takagi.optimizers import Optimizer, OwnOptimizer
 from takagi.rulebase import apply_link
@@ -38,8 +38,8 @@ class TSKClassifier(ClassifierMixin, BaseTSK):
     n_rules : int, "auto" or None, default=None
         Number of rules. None and "auto" take the power of two nearest to an eighth of the rows, from 8 to 64, 128 above
         1,000 rows, and one where pilot fits do no better than logistic regression.
-    recipe : {"auto", "accurate", "droprule"}, default="auto"
-        How the rules are learned, as in `TSKRegressor`; there are no short rules for classes. "auto" is "accurate".
+    recipe : {"auto", "accurate", "droprule", "short"}, default="auto"
+        How the rules are learned, as in `TSKRegressor`. Short rules learn from accurate ones, their teacher.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, by which those of their rows are multiplied. "balanced" gives all classes the same
         weight in total. Probabilities are then those of a table with such weights, not of the data.
@@ -62,9 +62,9 @@ class TSKClassifier(ClassifierMixin, BaseTSK):
         The only part of `model_`, where there is one.
     history_ : dict of str to ndarray of shape (n_iter_,)
         Mean log losses of the training that made `rule_base_`, as in `TSKRegressor`.
-    stopped_ : {"max_iter", "no_change", "callback", "interrupted", "diverged", "logistic", "stream"}
-        Why training ended; "logistic": it did not begin, since logistic regression did better than pilot fits and is
-        the one rule.
+    stopped_ : {"max_iter", "no_change", "callback", "interrupted", "diverged", "logistic", "stream", "limits"}
+        Why training ended, as in `TSKRegressor`; "logistic": it did not begin, since logistic regression did better
+        than pilot fits and is the one rule.
     is_single_target_ : bool
         Whether there are two classes, and so one output.
     target_name_ : str or None

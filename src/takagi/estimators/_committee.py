@@ -2,50 +2,37 @@
 
 from copy import copy
 from dataclasses import replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from takagi._compat import HasMethods, Interval, fit_context, validate_parameters
+from takagi._compat import fit_context
 from takagi._dask import map_rows
 from takagi._extrapolation import warn_of_held
-from takagi._messages import warn_user
 from takagi._typing import FloatArray, IntArray, Table
-from takagi._validation import TrainingData, is_dask, validate_rows, validate_training
+from takagi._validation import is_dask, validate_rows, validate_training
 from takagi._wording import name_outputs
 from takagi.calibration import MOST_ROWS, Calibration, measure_calibration, split_scales
-from takagi.estimators._base import check_trains, count_threads, make_rng, with_one_blas_thread
+from takagi.estimators._base import count_threads, with_one_blas_thread
 from takagi.estimators._intervals import PredictsIntervals, read_rows
+from takagi.estimators._members import FEWEST_ROWS, BaseCommittee, find_rows
 from takagi.estimators._memory import Memory, choose_rows, learn_memory
 from takagi.estimators._regressor import TSKRegressor
 from takagi.fitting import (
     Fitted,
-    Mix,
-    Plan,
     Rows,
     Watch,
-    finish_fit,
-    fit_ridge_instead,
-    make_plan,
     measure_rms,
     merge_equal_rows,
-    run_pilots,
-    train_rules,
 )
 from takagi.profile import spread_rows
 from takagi.training import Callback
 
-_FEWEST_ROWS = 3  # so that two are left to train on
-_FEWEST_RULES = 4  # of a small member
-_MOST_VALIDATION_ROWS = 500  # of a fold; more would take longer than the training
 
-
-class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, MetaEstimatorMixin, BaseEstimator):
+class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseCommittee):
     """Several fuzzy regressors that predict their mean: mostly more accurate than one, and the error is estimated.
 
     The rows are split into folds. Each member trains on the rows outside its fold and keeps the iterate with the
@@ -115,15 +102,8 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, MetaEsti
     (4, (442,), True)
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        "n_members": [Interval(Integral, 2, None, closed="left")],
-        "estimator": [None, HasMethods("fit")],
-        "remember": ["boolean"],
-        "extrapolation": [None, str],
-        "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
-        "verbose": ["verbose"],
-    }
+    _member = TSKRegressor
+    _parameter_constraints = {**BaseCommittee._parameter_constraints, "remember": ["boolean"]}  # noqa: RUF012
 
     def __init__(
         self,
@@ -136,13 +116,15 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, MetaEsti
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_members = n_members
-        self.estimator = estimator
+        super().__init__(
+            n_members,
+            estimator,
+            extrapolation=extrapolation,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
         self.remember = remember
-        self.extrapolation = extrapolation
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=False)
     @with_one_blas_thread
@@ -169,9 +151,8 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, MetaEsti
         TSKCommittee
             The fitted estimator.
         """
-        base = _check_base(self.estimator)
-        validate_parameters(base)
-        data = validate_training(copy(self), X, y, sample_weight, _FEWEST_ROWS)
+        base = self._check_base()
+        data = validate_training(copy(self), X, y, sample_weight, FEWEST_ROWS)
         given = Rows(*data[:3])
         rows = merge_equal_rows(given)
         rng, watch = check_random_state(self.random_state), Watch(callback, base.verbose)
@@ -182,7 +163,8 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, MetaEsti
         if self.remember:
             memory, correction = _remember(rows, prediction, rng, self.n_jobs)
             prediction += correction
-        self._take(members, memory, data, watch)  # all at once, so that Ctrl-C leaves nothing half done
+        self.memory_ = memory  # from here on nothing takes long, so that Ctrl-C leaves nothing half done
+        self._take_members(members, data, watch)
         self._estimate_error(given, rows, prediction)
         self.calibration_: Calibration | None = self._measure_calibration(rows, prediction, "folds")
         return self
@@ -283,70 +265,9 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, MetaEsti
 
     # -- the steps of fit ----------------------------------------------------------------------------------------------
 
-    def _count_members(self, n_rows: int) -> int:
-        """Return how many members there can be: every fold has a row."""
-        if n_rows < _FEWEST_ROWS:
-            raise ValueError(f"A committee needs at least {_FEWEST_ROWS} different rows with weight, got {n_rows}.")
-        if n_rows < self.n_members:
-            warn_user(
-                f"There are {n_rows} different rows for {self.n_members} members, so there will be {n_rows} members. "
-                f"Set n_members to at most {n_rows}."
-            )
-        return min(self.n_members, n_rows)
-
-    def _fit_members(
-        self,
-        base: TSKRegressor,
-        data: TrainingData,
-        rows: Rows,
-        folds: list[IntArray],
-        rng: np.random.RandomState,
-        watch: Watch,
-    ) -> list[TSKRegressor]:
-        """Return the members, one for each fold; every second one is small."""
-        first_seed, *seeds = rng.randint(2**31 - 1, size=len(folds) + 1).tolist()
-        params = base.get_params(deep=False)
-        if self.extrapolation is not None:
-            params["extrapolation"] = self.extrapolation
-        plan = make_plan(params, *rows.X.shape)
-        check_trains(plan)
-        watch.expect(len(folds) * plan.config.max_iter)
-        mix = Mix()
-        if plan.penalties.are_open:
-            found = run_pilots(rows, None, plan, make_rng(first_seed), watch)
-            plan, mix = replace(plan, penalties=found.penalties), found.mix
-
-        def fit_member(place: int) -> TSKRegressor:
-            fold, own_plan = folds[place], _choose_size(plan, is_small=place % 2 == 1)
-            if mix.has_rules:
-                fitted = _fit_member(rows, fold, own_plan, mix, make_rng(seeds[place]), watch)
-            else:
-                fitted = fit_ridge_instead(_leave_out(rows, fold), rows, own_plan, mix, watch)
-            self._tell_member(fitted, rows.take(fold))
-            return TSKRegressor.from_fitted(fitted, data, {**params, "random_state": seeds[place]})
-
-        watch.begin("members")
-        try:
-            run = Parallel(n_jobs=self.n_jobs, require="sharedmem")
-            return run(delayed(fit_member)(place) for place in range(len(folds)))
-        except BaseException:
-            watch.end()  # members in other threads
-            raise
-
-    def _tell_member(self, fitted: Fitted, fold: Rows) -> None:
-        if self.verbose:
-            errors = fold.y - fitted.model.predict_raw(fold.X)
-            shown = ", ".join(f"{rmse:.4g}" for rmse in np.sqrt((errors**2).mean(axis=0)))
-            print(f"[takagi] member with {fitted.model.n_rules} rules: RMSE {shown} on its fold")  # noqa: T201
-
-    def _take(self, members: list[TSKRegressor], memory: Memory | None, data: TrainingData, watch: Watch) -> None:
-        """Set the fitted attributes but those about errors."""
-        self.estimators_, self.memory_, self.stages_ = members, memory, tuple(watch.stages)
-        self.n_features_in_, self.is_single_target_ = data.X.shape[1], data.is_single_target
-        for name in ("feature_names_in_", "scores_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
-        if data.feature_names is not None:
-            self.feature_names_in_ = data.feature_names
+    def _describe_error(self, fitted: Fitted, fold: Rows) -> str:
+        errors = fold.y - fitted.model.predict_raw(fold.X)
+        return "RMSE " + ", ".join(f"{rmse:.4g}" for rmse in np.sqrt((errors**2).mean(axis=0)))
 
     def _predict_rows(self, rows: FloatArray, n_threads: int = 1) -> FloatArray:
         """Return predictions for checked rows, of shape (n_rows, n_outputs)."""
@@ -357,7 +278,7 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, MetaEsti
 
     def _estimate_error(self, given: Rows, rows: Rows, distinct: FloatArray) -> None:
         """Set the out-of-fold predictions of rows and their errors, given the predictions for the distinct ones."""
-        place = _find_rows(given, rows)
+        place = find_rows(given, rows)
         prediction = distinct[place]
         unused = place < 0
         if unused.any():
@@ -373,41 +294,6 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, MetaEsti
     def _shape(self, targets: FloatArray) -> FloatArray:
         """Return targets as they came: a vector, or columns."""
         return targets.reshape(-1) if self.is_single_target_ else targets.reshape(len(targets), -1)
-
-
-def _check_base(estimator: Any) -> TSKRegressor:
-    if estimator is None:
-        return TSKRegressor()
-    if isinstance(estimator, TSKRegressor):
-        return estimator
-    if isinstance(estimator, type):
-        raise TypeError(f"estimator must be an object, got the class; write {estimator.__name__}().")
-    raise TypeError(
-        f"estimator must be a TSKRegressor, got a {type(estimator).__name__}. Steps of a pipeline go before the "
-        "committee: make_pipeline(TableEncoder(), TSKCommittee())."
-    )
-
-
-def _choose_size(plan: Plan, is_small: bool) -> Plan:
-    """Return the plan of a member: where the number of rules is open, small members have half of them.
-
-    Members that differ are a better mean.
-    """
-    if not (plan.may_be_ridge and is_small):
-        return plan
-    return replace(plan, n_rules=min(plan.n_rules, max(_FEWEST_RULES, plan.n_rules // 2)))
-
-
-def _fit_member(rows: Rows, fold: IntArray, plan: Plan, mix: Mix, rng: np.random.Generator, watch: Watch) -> Fitted:
-    """Return rules that are trained on the rows outside a fold and validated on rows of the fold."""
-    training = _leave_out(rows, fold)
-    plan = replace(plan, n_rules=min(plan.n_rules, len(training.X))) if plan.may_be_ridge else plan
-    trained = train_rules(training, rows.take(fold[:_MOST_VALIDATION_ROWS]), plan, rng, watch)
-    return finish_fit(trained, training, rows, plan, mix, watch)
-
-
-def _leave_out(rows: Rows, fold: IntArray) -> Rows:
-    return rows.take(np.delete(np.arange(len(rows.X)), fold))
 
 
 def _predict_out_of_fold(members: list[TSKRegressor], rows: Rows, folds: list[IntArray]) -> FloatArray:
@@ -429,13 +315,3 @@ def _remember(
     own = np.full(len(rows.X), -1)
     own[chosen] = np.arange(len(chosen))
     return memory, memory.correct(rows.X, own, count_threads(n_jobs))
-
-
-def _find_rows(rows: Rows, distinct: Rows) -> IntArray:
-    """Return the place of each row among distinct rows, -1 where it is not there."""
-    stacked = np.vstack([np.hstack([part.X, part.y]) for part in (distinct, rows)])
-    _, group = np.unique(stacked, axis=0, return_inverse=True)
-    group = group.reshape(-1)
-    place = np.full(len(stacked), -1)
-    place[group[: len(distinct.X)]] = np.arange(len(distinct.X))
-    return place[group[len(distinct.X) :]]

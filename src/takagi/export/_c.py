@@ -13,10 +13,10 @@ import numpy as np
 from takagi._messages import unknown_name
 from takagi._model import OpenModel
 from takagi._typing import FloatArray
-from takagi._wording import describe_model, name_features, name_outputs, name_part
+from takagi._wording import describe_model, name_features, name_part
 from takagi.export import _c_template as c
 from takagi.export._names import Namespace, make_comment_safe, make_identifier
-from takagi.export._source import Layout, lay_out, open_source, write_if_asked
+from takagi.export._source import Layout, choose_outputs, lay_out, list_predicted, open_source, write_if_asked
 from takagi.tables import MISSING, Column
 
 _TYPES = {
@@ -58,11 +58,12 @@ def to_c(
 
     The file needs nothing beyond the standard library, allocates nothing, writes no global and compiles without
     warnings, also as C++. ``x`` has one number for each column of the user's table, with constants for their places: a
-    number or a boolean (NAN is missing), or the constant of a category's level (-1 for none of them).
+    number or a boolean (NAN is missing), or the constant of a category's level (-1 for none of them). ``y`` has the
+    outputs, or the probability of each class of a classifier, with constants for their places.
 
     Parameters
     ----------
-    model : TSKRegressor, Pipeline, RuleBase or RuleModel
+    model : TSKRegressor, TSKClassifier, Pipeline, RuleBase or RuleModel
         A fitted model.
     path : str or Path, optional
         A file to write as well.
@@ -93,12 +94,13 @@ def to_c(
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name, re.ASCII):
         raise ValueError(f"name must be letters, digits and underscores with a letter first, got {name!r}.")
     source = open_source(model)
-    layout = lay_out(source.model if coverage is None else source.model.add_spread(coverage), _TYPES[dtype]["numpy"])
+    wanted = choose_outputs(source, coverage)
+    layout = lay_out(wanted, _TYPES[dtype]["numpy"])
     words = {"name": name, "NAME": name.upper(), "real": dtype, **_TYPES[dtype]}
     words |= {word: number + words["f"] for word, number in (("zero", "0.0"), ("half", "0.5"), ("one", "1.0"))}
     words |= _write_interval(words, coverage)
     names = _name_constants(source, name.upper())
-    words["link"] = Template(c.LINK_CODE[source.model.link]).substitute(words)
+    words["link"] = Template(c.LINK_CODE[wanted.link]).substitute(words)
     parts = _write_declarations(source, names) | _write_tables(layout, words) | _write_encoding(source, names, words)
     parts |= {"bend": _write_bends(layout, name_features(source.model), words), "add": _write_sum(layout, name)}
     text = re.sub("\n{3,}", "\n\n", Template(c.FILE).substitute(words, **parts, version=version("takagi")))
@@ -129,7 +131,7 @@ def _name_constants(source: OpenModel, prefix: str) -> ConstantNames:
             [add(column.name, level) for level in column.levels if column.kind == "category"]
             for column in source.columns
         ],
-        outputs=[add(output) for output in name_outputs(source.model)],
+        outputs=[add(output) for output in list_predicted(source)],
     )
 
 
@@ -150,7 +152,8 @@ def _write_declarations(source: OpenModel, names: ConstantNames) -> dict[str, An
         "columns": _write_enum(names.columns, columns),
         "n_columns": len(names.columns),
         "levels": "\n" + "\n".join(levels),
-        "outputs": _write_enum(names.outputs, map(_quote, name_outputs(source.model))),
+        "what": "places in y" if source.classes is None else "places of the classes' probabilities in y",
+        "outputs": _write_enum(names.outputs, map(_quote, list_predicted(source))),
         "n_outputs": len(names.outputs),
     }
 

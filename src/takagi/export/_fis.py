@@ -11,9 +11,9 @@ import numpy as np
 from takagi._model import OpenModel
 from takagi._text import shorten
 from takagi._typing import FloatArray, IntArray
-from takagi._wording import name_features, name_outputs
+from takagi._wording import name_features, name_formulas, name_outputs
 from takagi.export._names import Namespace, make_comment_safe, make_identifier
-from takagi.export._source import open_source, write_if_asked
+from takagi.export._source import list_predicted, open_source, write_if_asked
 from takagi.profile import Profile
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel, collect_bends
@@ -54,14 +54,17 @@ def to_fis(model: Any, path: str | Path | None = None) -> str:
     The format cannot state that values far beyond the data are held, as `extrapolation` of a model says; a comment has
     the limits, at which inputs must be held before they are given to the system.
 
+    The outputs of a classifier are log-odds of the second of two classes, or a score of each of more. A comment says
+    how probabilities follow, which the format cannot state.
+
     A file has one rule base: a sum of several is written as `RuleModel.merge` joins them, with a rule for each choice
     of one rule per part.
 
     Parameters
     ----------
-    model : TSKRegressor, Pipeline, RuleBase or RuleModel
-        A fitted model. What cannot be written is an error: conditions on trained projections, bends, links, and sums of
-        which two parts ask about the same feature.
+    model : TSKRegressor, TSKClassifier, Pipeline, RuleBase or RuleModel
+        A fitted model. What cannot be written is an error: conditions on trained projections, bends, and sums of which
+        two parts ask about the same feature.
     path : str or Path, optional
         A file to write as well; Matlab and Octave expect the ending ``.fis``.
 
@@ -98,7 +101,7 @@ def to_fis(model: Any, path: str | Path | None = None) -> str:
     profile = source.model.profile
     columns = [_number_sets(rules, m) for m in range(rules.n_features)]
     chosen = np.column_stack([number for number, _ in columns])
-    names = Namespace(_KEYWORDS)
+    names, results = Namespace(_KEYWORDS), name_formulas(rules.link, name_outputs(rules))
     inputs = [
         Variable(
             names.add(make_identifier(name)),
@@ -113,7 +116,7 @@ def to_fis(model: Any, path: str | Path | None = None) -> str:
             _find_output_span(rules, profile, k),
             [("linear", np.roll(w, -1)) for w in consequents],
         )
-        for k, (name, consequents) in enumerate(zip(name_outputs(rules), rules.consequents.swapaxes(0, 1), strict=True))
+        for k, (name, consequents) in enumerate(zip(results, rules.consequents.swapaxes(0, 1), strict=True))
     ]
     parts = [
         _write_comment(source, [variable.name for variable in inputs]),
@@ -130,10 +133,6 @@ def to_fis(model: Any, path: str | Path | None = None) -> str:
 def _check_sayable(model: RuleModel) -> None:
     """Raise an error about what no .fis file can say."""
     other = "Export with to_c, to_onnx or to_json, which can."
-    if model.link != "identity":
-        raise ValueError(
-            f"A .fis file cannot hold rules with link {model.link!r}, which predict probabilities. {other}"
-        )
     if any(part.antecedent_projection is not None for part in model.parts):
         raise ValueError(
             "A .fis file cannot state conditions on trained projections. Fit with projection=None, or export with "
@@ -190,7 +189,7 @@ def _find_span(rules: RuleBase, profile: Profile | None, m: int) -> tuple[float,
 
 def _find_output_span(rules: RuleBase, profile: Profile | None, k: int) -> tuple[float, float]:
     """Return the range of an output: that of the targets, or else of the rules' values at their own centers."""
-    if profile is not None:
+    if profile is not None and rules.link == "identity":
         low, high = profile.output_quantiles[[0, -1], k]
     else:
         weights = rules.consequents[:, k]
@@ -209,6 +208,7 @@ def _write_comment(source: OpenModel, names: Sequence[str]) -> str:
     n_parts = len(source.model.parts)
     if n_parts > 1:
         lines.append(f"The model is a sum of {n_parts} rule bases; a rule here joins one rule of each.")
+    lines += _explain_link(source)
     if source.has_table:
         lines.append("Inputs are the columns of a table after its encoding:")
         lines += [f"  column {column.name}: {_explain_column(column)}" for column in source.columns]
@@ -226,6 +226,18 @@ def _write_comment(source: OpenModel, names: Sequence[str]) -> str:
             f"  input {name}: {low!r} to {high!r}" for name, (low, high) in pairs if np.isfinite([low, high]).any()
         ]
     return "".join(f"% {' '.join(make_comment_safe(line).splitlines())}\n" for line in lines)
+
+
+def _explain_link(source: OpenModel) -> list[str]:
+    """Say what the outputs of rules for classes are."""
+    if source.model.link == "identity":
+        return []
+    names = list_predicted(source)
+    if source.model.link == "logit":
+        return [f"The output is log-odds; the probability of {names[-1]} is 1 / (1 + exp(-output))."]
+    return ["Outputs are scores of classes; the probability of a class is exp(its output) / sum(exp(outputs)):"] + [
+        f"  output {k} is for {name}" for k, name in enumerate(names, 1)
+    ]
 
 
 def _explain_column(column: Column) -> str:

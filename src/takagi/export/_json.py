@@ -29,7 +29,7 @@ def to_json(model: Any, path: str | Path | None = None) -> str:
 
     Parameters
     ----------
-    model : TSKRegressor, Pipeline, RuleBase or RuleModel
+    model : TSKRegressor, TSKClassifier, Pipeline, RuleBase or RuleModel
         A fitted model.
     path : str or Path, optional
         A file to write as well.
@@ -58,17 +58,17 @@ def rules_to_dict(model: Any) -> dict[str, Any]:
 
     Parameters
     ----------
-    model : TSKRegressor, Pipeline, RuleBase or RuleModel
+    model : TSKRegressor, TSKClassifier, Pipeline, RuleBase or RuleModel
         A fitted model.
 
     Returns
     -------
     dict
         With the keys "format", "version", "takagi", "columns", "features", "outputs", "is_single", "rules" and
-        "profile". A width without condition and a profile that is not known are None. Of a sum of rule bases these are
-        the main rules, and "adjustments" lists the "rules" and the "profile" of each other part. "calibration" is there
-        if it is known how far predictions are off: the "scale" of each rule, part after part, and "scores" with their
-        "levels", from which intervals of any coverage follow.
+        "profile", and "classes" with the labels of a classifier. A width without condition and a profile that is not
+        known are None. Of a sum of rule bases these are the main rules, and "adjustments" lists the "rules" and the
+        "profile" of each other part. "calibration" is there if it is known how far predictions are off: the "scale" of
+        each rule, part after part, and "scores" with their "levels", from which intervals of any coverage follow.
 
     Examples
     --------
@@ -91,6 +91,7 @@ def rules_to_dict(model: Any) -> dict[str, Any]:
         "features": list(name_features(source.model)),
         "outputs": list(name_outputs(source.model)),
         "is_single": source.is_single,
+        **({} if source.classes is None else {"classes": list(source.classes)}),
         **main,
         **({"adjustments": others} if others else {}),
         **_list_calibration(source.model.calibration),

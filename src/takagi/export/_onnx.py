@@ -10,9 +10,9 @@ import numpy as np
 from takagi._messages import need_extra, unknown_name
 from takagi._model import OpenModel
 from takagi._typing import FloatArray
-from takagi._wording import describe_model, name_features, name_outputs
+from takagi._wording import describe_model, name_features
 from takagi.bend import Bend
-from takagi.export._source import Layout, lay_out, open_source, write_if_asked
+from takagi.export._source import Layout, choose_outputs, lay_out, list_predicted, open_source, write_if_asked
 from takagi.tables import Column
 
 if TYPE_CHECKING:
@@ -36,12 +36,14 @@ def to_onnx(
 
     A model of numbers has one input ``X`` of shape (n_rows, n_features). One with a `TableEncoder` has an input of
     shape (n_rows, 1) for each column it uses, by its name: numbers and booleans as floats, NaN where missing, and
-    categories as text, "missing" where missing. The output ``y`` has the shape that ``predict`` gives. Firing levels
-    come from differences to the centers, in log space; that takes about twice n_rows x n_rules x n_inputs numbers.
+    categories as text, "missing" where missing. The output ``y`` has the shape that ``predict`` gives. A classifier has
+    the outputs ``label`` of shape (n_rows,), text, whole numbers or booleans, and ``probabilities`` of shape (n_rows,
+    n_classes), as in skl2onnx without ZipMap. Firing levels come from differences to the centers, in log space; that
+    takes about twice n_rows x n_rules x n_inputs numbers.
 
     Parameters
     ----------
-    model : TSKRegressor, Pipeline, RuleBase or RuleModel
+    model : TSKRegressor, TSKClassifier, Pipeline, RuleBase or RuleModel
         A fitted model.
     path : str or Path, optional
         A file to write as well.
@@ -70,8 +72,7 @@ def to_onnx(
     source = open_source(model)
     graph = Graph(dtype, [column.name for column in source.columns] if source.has_table else [])
     rows = _encode_table(graph, source) if source.has_table else graph.add_input("X", source.model.n_features)
-    wanted = source.model if coverage is None else source.model.add_spread(coverage)
-    _predict(graph, rows, lay_out(wanted, dtype), source)
+    _predict(graph, rows, lay_out(choose_outputs(source, coverage), dtype), source)
     proto = _finish(graph, source)
     write_if_asked(path, proto.SerializeToString())
     return proto
@@ -119,6 +120,18 @@ class Graph:
         self.constants.append(self.onnx.numpy_helper.from_array(array, name))
         return name
 
+    def label_type(self, classes: tuple[Any, ...]) -> int:
+        """Return ONNX's code of the type of labels."""
+        types = self.onnx.TensorProto
+        return {bool: types.BOOL, int: types.INT64, float: types.DOUBLE}.get(type(classes[0]), types.STRING)
+
+    def add_labels(self, classes: tuple[Any, ...]) -> str:
+        """Store the labels of classes; those that are neither numbers nor truth values as text."""
+        name, kind = self.fresh("labels"), self.label_type(classes)
+        values = [str(label).encode() for label in classes] if kind == self.onnx.TensorProto.STRING else classes
+        self.constants.append(self.onnx.helper.make_tensor(name, kind, [len(classes)], values))
+        return name
+
     def add_text(self, words: tuple[str, ...], word: str) -> str:
         """Store a row of text."""
         name = self.fresh(word)
@@ -138,9 +151,9 @@ class Graph:
         limits = (self.add_constant([limit], word, "int64") for limit, word in ((start, "start"), (stop, "stop")))
         return self.add("Slice", matrix, *limits, self.add_constant([1], "columns", "int64"), out="part")
 
-    def add_output(self, name: str, shape: list[str | int]) -> None:
-        """Declare a tensor to be the output."""
-        self.outputs.append(self.onnx.helper.make_tensor_value_info(name, self.number_type, shape))
+    def add_output(self, name: str, shape: list[str | int], kind: int | None = None) -> None:
+        """Declare a tensor to be an output, of numbers unless another of ONNX's types is given."""
+        self.outputs.append(self.onnx.helper.make_tensor_value_info(name, kind or self.number_type, shape))
 
 
 # -- the table ---------------------------------------------------------------------------------------------------------
@@ -187,6 +200,9 @@ def _predict(graph: Graph, rows: str, layout: Layout, source: OpenModel) -> None
         share = graph.add("Unsqueeze", share, graph.add_constant([2], "last_axis", "int64"), out="share")
     weighted = graph.add("Mul", share, values, out="weighted")
     axis = graph.add_constant([1], "rule_axis", "int64")
+    if source.classes is not None:
+        _add_classes(graph, graph.add("ReduceSum", weighted, axis, out="outputs", keepdims=0), source.classes)
+        return
     if n_outputs > source.model.n_outputs:
         _add_limits(graph, graph.add("ReduceSum", weighted, axis, out="outputs", keepdims=0), source)
         return
@@ -195,6 +211,15 @@ def _predict(graph: Graph, rows: str, layout: Layout, source: OpenModel) -> None
     outputs = graph.add("ReduceSum", weighted, axis, out="outputs", keepdims=keepdims)
     y = graph.add(operator, outputs, out="y", **attributes)
     graph.add_output(y, ["n_rows"] if source.is_single else ["n_rows", n_outputs])
+
+
+def _add_classes(graph: Graph, outputs: str, classes: tuple[Any, ...]) -> None:
+    """Declare labels and probabilities of classes, given an output for each."""
+    place = graph.add("ArgMax", outputs, out="place", axis=1, keepdims=0)
+    label = graph.add("Gather", graph.add_labels(classes), place, out="label")
+    graph.add_output(label, ["n_rows"], graph.label_type(classes))
+    probabilities = graph.add("Softmax", outputs, out="probabilities", axis=1)
+    graph.add_output(probabilities, ["n_rows", len(classes)])
 
 
 def _add_limits(graph: Graph, outputs: str, source: OpenModel) -> None:
@@ -273,7 +298,7 @@ def _finish(graph: Graph, source: OpenModel) -> "onnx.ModelProto":
         producer_version=version("takagi"),
         doc_string=describe_model(source.model, source.columns if source.has_table else None),
     )
-    names = {"feature_names": name_features(source.model), "output_names": name_outputs(source.model)}
+    names = {"feature_names": name_features(source.model), "output_names": list_predicted(source)}
     onnx.helper.set_model_props(proto, {key: json.dumps(value) for key, value in names.items()})
     onnx.checker.check_model(proto, full_check=True)
     return proto

@@ -1,7 +1,7 @@
 """What the exports read of a model, and the numbers as C and ONNX hold them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from scipy.linalg import block_diag
 from takagi._files import write_whole
 from takagi._model import OpenModel, open_model
 from takagi._typing import FloatArray
+from takagi._wording import name_outputs
 from takagi.bend import Bend
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel, collect_bends, place_weights
@@ -34,10 +35,38 @@ def open_source(model: Any, holds_means: bool = False) -> OpenModel:
     if source.other_steps:
         raise ValueError(
             f"The pipeline's step {type(source.other_steps[-1]).__name__} cannot be exported: of steps before the "
-            "regressor, only a TableEncoder and scalers that shift and scale each column can. Export the last step "
+            "rules, only a TableEncoder and scalers that shift and scale each column can. Export the last step "
             "alone, model[-1], and do the other steps where the exported rules run."
         )
     return source
+
+
+def list_predicted(source: OpenModel) -> tuple[str, ...]:
+    """Return the names of what is predicted: the outputs, or all classes of a classifier."""
+    return name_outputs(source.model) if source.classes is None else tuple(map(str, source.classes))
+
+
+def choose_outputs(source: OpenModel, coverage: float | None) -> RuleModel:
+    """Return the rules with an output for all that is predicted: with a coverage, half the widths of intervals too.
+
+    A classifier has an output for each class; the first of two gets log-odds of 0, which a softmax makes the same of.
+    """
+    if coverage is not None and source.model.link != "identity":
+        raise ValueError("coverage is for numbers; a classifier has probabilities, which say how sure it is.")
+    if coverage is not None:
+        return source.model.add_spread(coverage)
+    if source.classes is None or source.model.link == "softmax":
+        return source.model
+    return RuleModel(tuple(_add_first_class(part) for part in source.model.parts))
+
+
+def _add_first_class(part: RuleBase) -> RuleBase:
+    profile = part.profile
+    if profile is not None:
+        quantiles = profile.output_quantiles
+        profile = replace(profile, output_quantiles=np.hstack([1 - quantiles[::-1], quantiles]))
+    consequents = np.hstack([np.zeros_like(part.consequents), part.consequents])
+    return replace(part, consequents=consequents, output_names=None, profile=profile, link="softmax")
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ $columns
     ${NAME}_N_COLUMNS = $n_columns
 };
 $levels
-enum { /* places in y */
+enum { /* $what */
 $outputs
     ${NAME}_N_OUTPUTS = $n_outputs
 };

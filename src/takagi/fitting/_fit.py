@@ -1,5 +1,6 @@
 """The fit of a rule base, from rows and a plan to rules, on one page."""
 
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,10 +11,10 @@ from takagi._messages import warn_user
 from takagi._typing import FloatArray
 from takagi.fitting._honest import Honest, calibrate_model, measure_honest
 from takagi.fitting._pilots import run_pilots
-from takagi.fitting._plan import Plan
+from takagi.fitting._plan import Plan, plan_teacher
 from takagi.fitting._ridge import Mix, measure_sharpness, sharpen
 from takagi.fitting._rows import HEAVY, Rows, split_rows, stack_rows
-from takagi.fitting._short import fit_short
+from takagi.fitting._short import Short, fit_short, fit_short_classes
 from takagi.fitting._teachers import expect_lessons, teach
 from takagi.fitting._training import Stage, Trained, Watch, train_rules
 from takagi.profile import MAX_ROWS, measure_profile, spread_rows
@@ -71,7 +72,8 @@ def fit_rules(
     kernels.expect_training()
     given = rows if held_out is None else stack_rows(rows, held_out)
     if plan.recipe == "short":
-        return _fit_short_rules(rows, given, plan, rng, watch)
+        fitted = _fit_short_rules(rows, given, plan, rng, watch)
+        return _sharpen(fitted, held_out) if plan.has_classes and held_out is not None else fitted
     teaches = plan.n_teachers > 1 and start is None and held_out is None and not plan.holds_out
     watch.expect(plan.config.max_iter)
     if teaches:
@@ -95,7 +97,7 @@ def fit_rules(
     fitted = widen_limits(finish_fit(trained, rows, given, plan, mix, watch, stopped), start)
     if held_out is not None and len(given.X) > 1:
         if plan.has_classes:
-            return replace(fitted, model=_sharpen(fitted.model, held_out))
+            return _sharpen(fitted, held_out)
         honest = measure_honest(fitted.model, held_out, "held out", most)
     return _calibrate(fitted, honest)
 
@@ -104,10 +106,10 @@ def _calibrate(fitted: Fitted, honest: Honest | None) -> Fitted:
     return replace(fitted, model=calibrate_model(fitted.model, honest))
 
 
-def _sharpen(model: RuleModel, rows: Rows) -> RuleModel:
-    """Return a model whose probabilities are as sure as rows held out say."""
-    factor = measure_sharpness(rows.y, model.predict_raw(rows.X), rows.weight)
-    return RuleModel(tuple(sharpen(part, factor) for part in model.parts))
+def _sharpen(fitted: Fitted, rows: Rows) -> Fitted:
+    """Return a fit whose probabilities are as sure as rows held out say."""
+    factor = measure_sharpness(rows.y, fitted.model.predict_raw(rows.X), rows.weight)
+    return replace(fitted, model=RuleModel(tuple(sharpen(part, factor) for part in fitted.model.parts)))
 
 
 def finish_fit(
@@ -128,8 +130,8 @@ def finish_fit(
 
 
 def _fit_short_rules(rows: Rows, given: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -> Fitted:
-    """Return short rules; what other recipes hold out, they have no use for."""
-    short = fit_short(rows.balance(), plan, rng, watch)
+    """Return short rules; all rows train."""
+    short = (_learn_classes if plan.has_classes else fit_short)(rows.balance(), plan, rng, watch)
     plan = replace(plan, holds_inputs=plan.holds_inputs and not short.is_exact)
     l2, smoothness = short.penalties
     return Fitted(
@@ -143,6 +145,14 @@ def _fit_short_rules(rows: Rows, given: Rows, plan: Plan, rng: np.random.Generat
         stages=tuple(watch.stages),
         repeats=short.repeats,
     )
+
+
+def _learn_classes(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -> Short:
+    """Return short rules for classes; what their teacher warns of is not about the model at work, and is not shown."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        teacher = fit_rules(rows, plan_teacher(plan, len(rows.X)), rng, watch)
+    return fit_short_classes(rows, teacher.model, plan, rng, watch)
 
 
 def fit_ridge_instead(rows: Rows, given: Rows, plan: Plan, mix: Mix, watch: Watch) -> Fitted:

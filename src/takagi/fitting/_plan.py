@@ -24,6 +24,7 @@ _MANY_ROWS = 2_000  # from which on batches are larger
 _FEW_ROWS = 1_000  # below which chance matters enough for teachers
 _L2_PER_NOISE = 3.0
 _LEAST_NOISE = 1e-8
+_TEACHING_RULES = 16
 _SHORT = {"n_rules": 5, "max_conditions": 3, "max_terms": 4}  # the limits of short rules
 
 
@@ -135,8 +136,6 @@ def make_plan(
     recipe = _check("recipe", params["recipe"], ("auto", *RECIPES))
     if recipe == "auto":
         recipe = "accurate" if params["max_conditions"] is None and params["max_terms"] is None else "short"
-    if recipe == "short" and loss == "log":
-        raise ValueError("Short rules are for targets that are numbers. For classes choose recipe='accurate'.")
     defaults = _DEFAULTS[recipe]
     batch_size = 256 if recipe == "accurate" and n_rows >= _MANY_ROWS else 64
     limits = {name: value if params[name] is None else params[name] for name, value in _SHORT.items()}
@@ -177,6 +176,25 @@ def make_plan(
         validation_fraction=params["validation_fraction"],
         n_teachers=_read(params["n_teachers"], defaults["n_teachers"] if few else 0),
         holds_inputs=_check("extrapolation", params["extrapolation"], EXTRAPOLATIONS) == "hold",
+    )
+
+
+def plan_teacher(plan: Plan, n_rows: int) -> Plan:
+    """Return the plan of accurate rules, not many, that short rules for classes learn the log-odds of."""
+    return replace(
+        plan,
+        recipe="accurate",
+        n_rules=min(_TEACHING_RULES, n_rows),
+        max_features=min(plan.max_features, MANY_FEATURES),
+        chooses_size=False,
+        may_be_ridge=True,
+        initializer=INITIALIZERS["fcm"],
+        projection=None,
+        penalties=Penalties(None, None),
+        config=replace(plan.config, agreement=0.0, max_iter=max(1, plan.config.max_iter // 2)),
+        bounds=None,
+        stays_in_range=True,
+        holds_out=False,
     )
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import brentq
 from sklearn.linear_model import Ridge, RidgeCV
 
-from takagi._typing import FloatArray
+from takagi._typing import FloatArray, IntArray
 from takagi.fitting._logistic import find_link, fit_logistic
 from takagi.fitting._rows import Rows, measure_columns
 from takagi.fitting._screening import spread_rules
@@ -78,11 +78,15 @@ def fit_ridge(rows: Rows, slopes: float = 1.0) -> RuleBase:
 
 def fit_few_slopes(rows: Rows, n_terms: int, slopes: float = 1.0) -> RuleBase:
     """Return ridge regression with the so many features whose slopes say most, as one rule, with so much of these."""
-    n_features = rows.X.shape[1]
+    features = choose_slopes(rows, n_terms)
+    return spread_rules(fit_ridge(rows.take_features(features), slopes), features, rows.X.shape[1])
+
+
+def choose_slopes(rows: Rows, n_terms: int) -> IntArray:
+    """Return the so many features whose slopes in ridge regression say most."""
     spread = measure_columns(rows.X, rows.weight)[1], measure_columns(rows.y, rows.weight)[1]
     size = (np.abs(fit_ridge(rows).consequents[0, :, 1:]) * spread[0] / spread[1][:, None]).sum(axis=0)
-    features = np.sort(np.argsort(-size, kind="stable")[:n_terms])
-    return spread_rules(fit_ridge(rows.take_features(features), slopes), features, n_features)
+    return np.sort(np.argsort(-size, kind="stable")[:n_terms])
 
 
 def choose_mix(

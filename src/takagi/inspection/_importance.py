@@ -1,6 +1,6 @@
 """What matters: of the rules, and of the columns."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -11,15 +11,14 @@ from sklearn.inspection import permutation_importance
 from takagi._messages import need_extra
 from takagi._model import OpenCommittee, OpenModel, open_committee
 from takagi._typing import FloatArray, Table
-from takagi._validation import check_targets
 from takagi._wording import name_part
 from takagi.inspection._local import SIMILAR, attribute_mean, sum_columns
 from takagi.profile import spread_rows
 from takagi.rulebase import RuleBase
 from takagi.tables import list_origins
+from takagi.training import LogLoss
 
 _MAX_ROWS = 2_000
-_ONE = np.ones(1)
 
 
 def rule_importance(model: Any, X: Table, y: Table) -> Any:
@@ -27,22 +26,22 @@ def rule_importance(model: Any, X: Table, y: Table) -> Any:
 
     Parameters
     ----------
-    model : TSKRegressor, TSKCommittee, Pipeline, RuleBase or RuleModel
+    model : TSKRegressor, TSKClassifier, TSKCommittee, Pipeline, RuleBase or RuleModel
         A fitted model.
     X : array or data frame of shape (n_rows, n_columns)
         Data, best not those of training.
     y : array of shape (n_rows,) or (n_rows, n_outputs)
-        Their targets.
+        Their targets, or labels of classes.
 
     Returns
     -------
     pandas.DataFrame
-        In the order of share: "rule" (its number), "share" of the data, and "loss", by which part the RMSE grows when
-        the rule is removed and the others take over its share (NaN if it is the only one). Several outputs are taken
-        together, each in units of its standard deviation. Where the model is a sum, "part" says whether a rule is one
-        of the "Main rules" or of an "Adjustment"; shares are within the part, and the only rule of a part takes the
-        part with it. The rules of a committee stand member by member, with its number in "member"; shares are within
-        the member, losses are those of the committee.
+        In the order of share: "rule" (its number), "share" of the data, and "loss", by which part the RMSE, or for
+        classes the log loss, grows when the rule is removed and the others take over its share (NaN if it is the only
+        one). Several outputs are taken together, each in units of its standard deviation. Where the model is a sum,
+        "part" says whether a rule is one of the "Main rules" or of an "Adjustment"; shares are within the part, and the
+        only rule of a part takes the part with it. The rules of a committee stand member by member, with its number in
+        "member"; shares are within the member, losses are those of the committee.
 
     Examples
     --------
@@ -58,17 +57,18 @@ def rule_importance(model: Any, X: Table, y: Table) -> Any:
     pandas = need_extra("pandas", "report")
     committee = open_committee(model)
     rows = committee.first.encode(X)
-    target = check_targets(y, len(rows), committee.first.model.n_outputs)
-    scale = target.std(axis=0)
+    target, link = committee.first.read_targets(y, len(rows)), committee.first.model.link
+    scale = target.std(axis=0) if link == "identity" else np.ones(target.shape[1])
     scale[scale == 0] = 1.0
     prediction, n_members = committee.predict(rows), len(committee.members)
+    measure = lambda outputs: _measure_error(outputs / scale, target / scale, link)  # noqa: E731
     n_parts = max(len(member.model.parts) for member in committee.members)
-    error, tables = _rmse(prediction, target, scale), []
+    error, tables = measure(prediction), []
     for i, member in enumerate(committee.members, 1):
         number = 1
         for k, part in enumerate(member.model.parts):
             change = (one / n_members for one in _change_without_each(part, rows))
-            losses = [_rmse(prediction + one, target, scale) / error - 1 if error > 0 else np.inf for one in change]
+            losses = [measure(prediction + one) / error - 1 if error > 0 else np.inf for one in change]
             table = pandas.DataFrame(
                 {
                     **({"member": i} if n_members > 1 else {}),
@@ -97,17 +97,17 @@ def feature_importance(
     """Return how much each column matters, and in which part of the rules.
 
     The first three figures are mean moduli of the contributions that `explain_local` finds, over rows of X, in the
-    target's units: through the conditions, through the consequents, and in sum. With targets, scikit-learn's
-    permutation importance stands beside them.
+    target's units, or log-odds or scores of classes: through the conditions, through the consequents, and in sum. With
+    targets, scikit-learn's permutation importance stands beside them.
 
     Parameters
     ----------
-    model : TSKRegressor, TSKCommittee, Pipeline, RuleBase or RuleModel
+    model : TSKRegressor, TSKClassifier, TSKCommittee, Pipeline, RuleBase or RuleModel
         A fitted model.
     X : array or data frame of shape (n_rows, n_columns)
         Data; at most 2,000 rows of them are explained.
     y : array of shape (n_rows,) or (n_rows, n_outputs), optional
-        Their targets, for the permutation importance.
+        Their targets, or labels of classes, for the permutation importance.
     output : int or str, default=0
         The output whose contributions are taken.
     n_repeats : int, default=5
@@ -119,8 +119,9 @@ def feature_importance(
     -------
     pandas.DataFrame
         The most important first: "feature", "conditions", "consequents", "overall" and, if there are targets,
-        "permutation", by how much the output's RMSE grows when the column is shuffled. What a committee remembers is
-        one more, "similar rows": how much the RMSE grows without. X should then be rows that it was not fitted on.
+        "permutation", by how much the output's RMSE, or the log loss of all classes, grows when the column is shuffled.
+        What a committee remembers is one more, "similar rows": how much the RMSE grows without. X should then be rows
+        that it was not fitted on.
 
     Examples
     --------
@@ -158,30 +159,33 @@ def feature_importance(
         }
     )
     if y is not None:
-        target = check_targets(y, len(rows), opened.model.n_outputs)[:, k]
+        target = opened.read_targets(y, len(rows))
         shuffle = partial(permutation_importance, n_repeats=n_repeats, random_state=random_state)
-        table["permutation"] = _measure_permutation(model, committee, X, rows, target, k, shuffle)
+        table["permutation"] = _measure_permutation(committee, X, target, k, shuffle)
     return table.sort_values("overall", ascending=False, ignore_index=True, kind="stable")
 
 
-def _measure_permutation(
-    model: Any, committee: OpenCommittee, X: Table, rows: FloatArray, target: FloatArray, k: int, shuffle: Any
-) -> FloatArray:
-    """Return by how much the RMSE of an output grows when each column is shuffled, and without the memory.
+def _measure_permutation(committee: OpenCommittee, X: Table, target: FloatArray, k: int, shuffle: Any) -> FloatArray:
+    """Return by how much the error of an output grows when each column is shuffled, and without the memory.
 
     The parts of a date are shuffled together, and have the same importance.
     """
-    predict, shuffled = committee.predict, rows
-    if committee.first.encoder is not None:
-        predict, shuffled = model.predict, _pick(committee.first, X)
-    estimator = DummyRegressor()  # scikit-learn wants one; the scorer asks the rules themselves
-    growth = shuffle(estimator, shuffled, target, scoring=_make_scorer(predict, k)).importances_mean
-    origins = list_origins(committee.first.columns)
-    growth = growth[[origins.index(column.origin) for column in committee.first.columns]]
+    opened = committee.first
+    link, rows = opened.model.link, opened.encode(X)
+    kept = [k] if link == "identity" else slice(None)  # classes are told apart by all outputs
+    has_table = opened.encoder is not None
+
+    def score(_: Any, some: Table, target: FloatArray) -> float:
+        return -_measure_error(committee.predict(opened.encode(some) if has_table else some)[:, kept], target, link)
+
+    target, shuffled = target[:, kept], _pick(opened, X) if has_table else rows
+    growth = shuffle(DummyRegressor(), shuffled, target, scoring=score).importances_mean  # the scorer asks the rules
+    origins = list_origins(opened.columns)
+    growth = growth[[origins.index(column.origin) for column in opened.columns]]
     if committee.recall is None:
         return growth
     predictions = committee.predict_mean(rows), committee.predict(rows)
-    without, with_memory = (_rmse(prediction[:, k], target, _ONE) for prediction in predictions)
+    without, with_memory = (_measure_error(outputs[:, kept], target, link) for outputs in predictions)
     return np.r_[growth, without - with_memory]
 
 
@@ -195,14 +199,8 @@ def _pick(opened: OpenModel, X: Table) -> Table:
     return picked if hasattr(picked, "iloc") else picked.to_pandas()
 
 
-def _make_scorer(predict: Callable[[Table], FloatArray], k: int) -> Callable[[Any, Table, FloatArray], float]:
-    """Return minus the RMSE of one output, in its units."""
-
-    def score(_: Any, X: Table, target: FloatArray) -> float:
-        return -_rmse(predict(X).reshape(len(target), -1)[:, k], target, _ONE)
-
-    return score
-
-
-def _rmse(prediction: FloatArray, target: FloatArray, scale: FloatArray) -> float:
-    return float(np.sqrt((((prediction - target) / scale) ** 2).mean()))
+def _measure_error(outputs: FloatArray, target: FloatArray, link: str) -> float:
+    """Return the RMSE of outputs, or the log loss of those before a link."""
+    if link == "identity":
+        return float(np.sqrt(((outputs - target) ** 2).mean()))
+    return float(LogLoss().measure_rows(outputs, target).mean())

@@ -9,12 +9,21 @@ import numpy as np
 from takagi._messages import need_extra
 from takagi._model import OpenCommittee, OpenModel, open_committee
 from takagi._notebook import ShowsText
-from takagi._text import format_number, format_share, format_to_step, join_terms, shorten, step_below, wrap
+from takagi._text import (
+    format_number,
+    format_probability,
+    format_share,
+    format_to_step,
+    join_terms,
+    shorten,
+    step_below,
+    wrap,
+)
 from takagi._typing import FloatArray, Table
-from takagi._wording import name_outputs, name_part, name_slopes
+from takagi._wording import name_formulas, name_outputs, name_part, name_slopes
 from takagi.inspection._attribution import Attribution, attribute
 from takagi.inspection._truth import describe_misfits
-from takagi.rulebase import RuleBase
+from takagi.rulebase import RuleBase, apply_link
 from takagi.rulemodel import collect_bends, place_weights
 
 _LEAST_SHARE = 0.01  # rules with less are not named in text
@@ -30,6 +39,8 @@ class LocalExplanation(ShowsText):
     making other rules fire. Both are integrated along the straight line from the baseline to the row, and add up
     exactly. Where a model is a sum of rule bases, the contributions of its parts are added up; what a bend contributes
     is its feature's. Printed, indexed with a row, or plotted.
+
+    For classes, all of this is about log-odds, or scores of more than two classes, and `probability` stands beside it.
 
     A committee's memory of training rows (Nadaraya-Watson regression of its errors) is one more contribution, "similar
     rows". Its value is the effective number of these rows for each output, counted by nearness and weight.
@@ -66,6 +77,8 @@ class LocalExplanation(ShowsText):
         Number of rules of each part of each member of a committee; other models are its only member.
     misfits : list of list of str
         A sentence for each part of which no rule fits a row, row by row; none for committees.
+    link : {"identity", "logit", "softmax"}, default="identity"
+        What predictions are: numbers, log-odds, or scores of classes.
 
     Examples
     --------
@@ -95,6 +108,17 @@ class LocalExplanation(ShowsText):
     row_numbers: tuple[int, ...]
     part_rules: tuple[tuple[int, ...], ...]
     misfits: list[list[str]]
+    link: str = "identity"
+
+    @property
+    def probability(self) -> FloatArray | None:
+        """Probabilities of the outputs' classes, of shape (n_rows, n_outputs); None where predictions are numbers."""
+        return None if self.link == "identity" else apply_link(self.prediction, self.link)
+
+    @property
+    def formula_names(self) -> tuple[str, ...]:
+        """What the outputs are: numbers by their names, or log-odds or scores of classes."""
+        return name_formulas(self.link, self.output_names)
 
     @property
     def contributions(self) -> FloatArray:
@@ -209,11 +233,12 @@ class LocalExplanation(ShowsText):
         return f"LocalExplanation(n_rows={len(self)}, columns={list(self.columns)})"
 
     def _describe(self, row: int, k: int) -> str:
-        output = shorten(self.output_names[k])
+        output = shorten(self.formula_names[k])
         contributions = self.contributions[row, k]
         step = step_below(max(np.abs(contributions).max(), abs(self.prediction[row, k]) / 1000, 1e-300)) / 100
         write = lambda value: format_to_step(value, step)  # noqa: E731
-        lines = [f"row {self.row_numbers[row]}: {output} = {write(self.prediction[row, k])}", ""]
+        beside = "" if self.probability is None else f", probability {format_probability(self.probability[row, k])}"
+        lines = [f"row {self.row_numbers[row]}: {output} = {write(self.prediction[row, k])}{beside}", ""]
         table = [(f"{self.baseline}", "", write(self.base[k]))]
         for c in np.argsort(-np.abs(contributions), kind="stable"):
             amount = write(contributions[c])
@@ -282,7 +307,7 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
 
     Parameters
     ----------
-    model : TSKRegressor, TSKCommittee, Pipeline, RuleBase or RuleModel
+    model : TSKRegressor, TSKClassifier, TSKCommittee, Pipeline, RuleBase or RuleModel
         A fitted model.
     X : array or data frame of shape (n_rows, n_columns)
         The rows to explain.
@@ -344,6 +369,7 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
         slopes=local[:, :, 1:],
         row_numbers=tuple(range(len(rows))),
         part_rules=tuple(tuple(part.n_rules for part in member.model.parts) for member in members),
+        link=opened.model.link,
     )
     return explained if committee.recall is None else _add_memory(explained, *committee.recall(rows))
 

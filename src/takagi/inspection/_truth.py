@@ -11,7 +11,6 @@ from takagi._model import OpenModel, open_model
 from takagi._notebook import ShowsText
 from takagi._text import count, format_number, format_share, wrap
 from takagi._typing import BoolArray, FloatArray, IntArray, Table
-from takagi._validation import check_targets
 from takagi._wording import (
     HALF_WIDTH,
     count_conditions,
@@ -25,8 +24,9 @@ from takagi._wording import (
     name_part,
 )
 from takagi.profile import Profile
-from takagi.rulebase import RuleBase, apply_link
+from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
+from takagi.training import LogLoss
 
 _BLOCK_ROWS = 10_000  # whose firing shares are in memory together
 _LEAST_FIRING = 0.05  # of a rule that fits a row
@@ -47,15 +47,16 @@ class RuleTruth(NamedTuple):
     governs : float
         The part of the rows that satisfy all of its conditions which it governs.
     own_error, model_error : float
-        Root mean square errors over the rows that it governs: of the model with the rule's own formula in place of the
-        mean of its part, and of the model.
+        Root mean square errors over the rows that it governs, or log losses of classes: of the model with the rule's
+        own formula in place of the mean of its part, and of the model.
     lowest, highest : tuple of float
-        The smallest and the largest value of its formula over the rows that it governs, for each output.
+        The smallest and the largest value of its formula over the rows that it governs, for each output; for classes,
+        log-odds or scores.
     is_inside : bool
         Whether the centers of all of its conditions lie in the training range of their columns.
     stays : bool
         Whether, with its own formula in place of the mean of its part, all rows that it governs get an output within
-        the target's range, or at most a tenth of that range beyond.
+        the target's range, or at most a tenth of that range beyond; probabilities always do.
     """
 
     part: int
@@ -82,17 +83,19 @@ class RuleCheck(ShowsText):
     summary : dict
         The same of all rules together, as floats:
 
-        - "error", "strongest": root mean square errors, in the target's units, of the model, and of the strongest rule
-          alone, which is the one with the largest firing share; in a sum of parts, of the sum of each part's strongest
-          rule.
+        - "error", "strongest": root mean square errors, in the target's units, or log losses of classes, of the model,
+          and of the strongest rule alone, which is the one with the largest firing share; in a sum of parts, of the sum
+          of each part's strongest rule.
         - "outside": the part of the conditions whose center lies outside the training range of the column. Conditions
           that name levels, or yes or no, are never outside.
         - "wild": the part of the rows for which the strongest rule's formula leaves the target's range by more than a
-          tenth of that range.
+          tenth of that range; 0 for classes.
         - "holds": of the rows that a rule governs, the part that satisfies all of its conditions.
         - "governs": of the rows that satisfy all conditions of a rule, the part that it governs; NaN if there are none.
     output_names : tuple of str
         Outputs of the model.
+    is_classifier : bool, default=False
+        Whether errors are log losses.
 
     Examples
     --------
@@ -109,6 +112,7 @@ class RuleCheck(ShowsText):
     rules: tuple[RuleTruth, ...]
     summary: dict[str, float]
     output_names: tuple[str, ...]
+    is_classifier: bool = False
 
     def to_frame(self) -> Any:
         """Return what was found for each rule as a data frame.
@@ -137,7 +141,7 @@ class RuleCheck(ShowsText):
     def _list_rules(self) -> list[str]:
         """Return a line for each rule that governs rows, below a line of headings and that of its part."""
         is_single, n_parts = len(self.output_names) == 1, self.rules[-1].part
-        headings = ["rule", "rows", "holds", "governs", "own error", "model's"]
+        headings = ["rule", "rows", "holds", "governs", "own loss" if self.is_classifier else "own error", "model's"]
         headings += ["lowest", "highest", "beyond"] if is_single else ["beyond"]
         table = self._write_cells(is_single)
         widths = [max(map(len, cells)) for cells in zip(headings, *table, strict=True)]
@@ -171,11 +175,13 @@ class RuleCheck(ShowsText):
         owned = "no row satisfies all conditions of a rule"
         if not np.isnan(governs):
             owned = f"of the rows that satisfy them, it governs {format_share(governs)}"
+        loss = "log loss" if self.is_classifier else "error"
+        wild_part = f", and for {format_share(wild)} of the rows {who} alone leaves the range of the target"
         return (
-            f"The model's error is {_write(error, 0)}, that of {who} alone {_write(strongest, error)}. "
+            f"The model's {loss} is {_write(error, 0)}, that of {who} alone {_write(strongest, error)}. "
             f"Of the rows that a rule governs, {format_share(holds)} satisfy all of its conditions; {owned}. "
-            f"{format_share(outside)} of the conditions have their center outside the data, and for "
-            f"{format_share(wild)} of the rows {who} alone leaves the range of the target."
+            f"{format_share(outside)} of the conditions have their center outside the data"
+            f"{'' if self.is_classifier else wild_part}."
         )
 
 
@@ -193,12 +199,12 @@ def check_rules(model: Any, X: Table, y: Table) -> RuleCheck:
 
     Parameters
     ----------
-    model : TSKRegressor, Pipeline, RuleBase or RuleModel
+    model : TSKRegressor, TSKClassifier, Pipeline, RuleBase or RuleModel
         A fitted model; not a committee, whose members can be checked one by one.
     X : array or data frame of shape (n_rows, n_columns)
         Data, best not those of training.
     y : array of shape (n_rows,) or (n_rows, n_outputs)
-        Their targets.
+        Their targets, or labels of classes.
 
     Returns
     -------
@@ -226,16 +232,16 @@ def check_rules(model: Any, X: Table, y: Table) -> RuleCheck:
     """
     opened = open_model(model)
     rows = opened.model.hold_rows(opened.encode(X))
-    target = check_targets(y, len(rows), opened.model.n_outputs)
+    target = opened.read_targets(y, len(rows))
     whole = _Whole(opened.model, rows, target)
     parts = [_Part(opened, k, whole) for k in range(len(opened.model.parts))]
-    strongest = whole.respond(np.sum([part.strongest for part in parts], axis=0))
+    strongest = np.sum([part.strongest for part in parts], axis=0)
     n_governed = len(rows) * len(parts)
     n_satisfied = sum(int(part.satisfied.sum()) for part in parts)
     n_both = sum(int(part.agreed.sum()) for part in parts)
     outside = [is_outside for part in parts for rule in part.outside for is_outside in rule]
     summary = {
-        "error": whole.error(whole.prediction),
+        "error": whole.error(whole.raw),
         "strongest": whole.error(strongest),
         "outside": float(np.mean(outside)) if outside else 0.0,
         "wild": float(whole.leaves_range(strongest).mean()),
@@ -243,31 +249,30 @@ def check_rules(model: Any, X: Table, y: Table) -> RuleCheck:
         "governs": n_both / n_satisfied if n_satisfied else float("nan"),
     }
     truths = tuple(truth for part in parts for truth in part.describe_rules())
-    return RuleCheck(truths, summary, name_outputs(opened.model))
+    return RuleCheck(truths, summary, name_outputs(opened.model), is_classifier=opened.model.link != "identity")
 
 
 class _Whole:
-    """A model on rows with targets: its prediction, errors, and whether outputs stay in the target's range."""
+    """A model on rows with targets: its outputs before the link, errors, and whether predictions stay in range."""
 
     def __init__(self, model: RuleModel, rows: FloatArray, target: FloatArray) -> None:
-        self.model, self.rows, self.target = model, rows, target
+        self.rows, self.target, self.link = rows, target, model.link
         self.raw = model.predict_raw(rows)
-        self.prediction = self.respond(self.raw)
         ranged = target if model.profile is None else model.profile.output_quantiles
         self.low, self.high = ranged.min(axis=0), ranged.max(axis=0)
 
-    def respond(self, raw: FloatArray) -> FloatArray:
-        """Return predictions, given outputs before the link."""
-        return apply_link(raw, self.model.link)
+    def error(self, raw: FloatArray, rows: IntArray | slice = slice(None)) -> float:
+        """Return the root mean square error over some rows, the mean of the outputs' errors, or their log loss."""
+        if self.link != "identity":
+            return float(LogLoss().measure_rows(raw, self.target[rows]).mean())
+        return float(np.sqrt(((raw - self.target[rows]) ** 2).mean(axis=0)).mean())
 
-    def error(self, prediction: FloatArray, rows: IntArray | slice = slice(None)) -> float:
-        """Return the root mean square error over some rows, the mean of the outputs' errors."""
-        return float(np.sqrt(((prediction - self.target[rows]) ** 2).mean(axis=0)).mean())
-
-    def leaves_range(self, prediction: FloatArray) -> BoolArray:
-        """Return where predictions leave the target's range by more than a tenth of it."""
+    def leaves_range(self, raw: FloatArray) -> BoolArray:
+        """Return where predictions leave the target's range by more than a tenth of it; probabilities never do."""
+        if self.link != "identity":
+            return np.zeros(raw.shape, dtype=bool)
         margin = _MARGIN * (self.high - self.low)
-        return (prediction < self.low - margin) | (prediction > self.high + margin)
+        return (raw < self.low - margin) | (raw > self.high + margin)
 
 
 class _Part:
@@ -295,7 +300,7 @@ class _Part:
             here = np.flatnonzero(self.governing == r)
             n_satisfied, n_both = int(self.satisfied[:, r].sum()), int(self.agreed[:, r].sum())
             own = self.strongest[here]
-            alone = self.whole.respond(self.whole.raw[here] - mean[here] + own)
+            alone = self.whole.raw[here] - mean[here] + own
             unknown = float("nan")
             yield RuleTruth(
                 part=self.number + 1,
@@ -304,7 +309,7 @@ class _Part:
                 holds=n_both / len(here) if len(here) else unknown,
                 governs=n_both / n_satisfied if n_satisfied else unknown,
                 own_error=self.whole.error(alone, here) if len(here) else unknown,
-                model_error=self.whole.error(self.whole.prediction[here], here) if len(here) else unknown,
+                model_error=self.whole.error(self.whole.raw[here], here) if len(here) else unknown,
                 lowest=tuple(own.min(axis=0).tolist()) if len(here) else (unknown,) * own.shape[1],
                 highest=tuple(own.max(axis=0).tolist()) if len(here) else (unknown,) * own.shape[1],
                 is_inside=not any(self.outside[r]),
@@ -474,7 +479,7 @@ def measure_size(model: Any) -> RuleSize:
 
     Parameters
     ----------
-    model : TSKRegressor, Pipeline, RuleBase or RuleModel
+    model : TSKRegressor, TSKClassifier, Pipeline, RuleBase or RuleModel
         A fitted model; not a committee.
 
     Returns

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from takagi._compat import validate_parameters
 from takagi._messages import warn_user
-from takagi.estimators import TSKClassifier, TSKCommittee, TSKRegressor
+from takagi.estimators import TSKClassifier, TSKCommittee, TSKCommitteeClassifier, TSKRegressor
 from takagi.initializers import INITIALIZERS
 from takagi.optimizers import OPTIMIZERS
 from takagi.persistence._committee import decode_committee, encode_committee
@@ -45,8 +45,10 @@ _SWITCHES = {  # parameters of scalers that, if they are off, leave something ou
 }
 _FIRST = tuple(kind.__name__ for kind in (TableEncoder, *_SCALERS))
 _SINGLE = (TSKRegressor, TSKClassifier)
-_LAST = tuple(kind.__name__ for kind in (*_SINGLE, TSKCommittee))
-_STEPS: dict[str, type] = {kind.__name__: kind for kind in (TableEncoder, *_SCALERS, *_SINGLE, TSKCommittee)}
+_COMMITTEES = {TSKCommittee: TSKRegressor, TSKCommitteeClassifier: TSKClassifier}  # with what members are
+_MODELS = (*_SINGLE, *_COMMITTEES)
+_LAST = tuple(kind.__name__ for kind in _MODELS)
+_STEPS: dict[str, type] = {kind.__name__: kind for kind in (TableEncoder, *_SCALERS, *_MODELS)}
 _SETTINGS: dict[str, type] = {
     type(known).__name__: type(known) for known in (*INITIALIZERS.values(), *OPTIMIZERS.values())
 }
@@ -63,14 +65,14 @@ def encode_model(model: Any) -> dict[str, Any]:
         return {"class": "RuleBase", "rules": encode_rules(model)}
     if type(model) is RuleModel:
         return {"class": "RuleModel", **encode_parts(model)}
-    if type(model) in (*_SINGLE, TSKCommittee):
+    if type(model) in _MODELS:
         return _encode_step(model, "model")
-    if type(model) is not Pipeline or type(model.steps[-1][1]) not in (*_SINGLE, TSKCommittee):
+    if type(model) is not Pipeline or type(model.steps[-1][1]) not in _MODELS:
         ending = f" that ends in {type(model.steps[-1][1]).__name__}" if type(model) is Pipeline else ""
         hint = " Save its best_estimator_." if hasattr(model, "best_estimator_") else ""
         raise ModelFileError(
-            "A model file holds a TSKRegressor, TSKClassifier or TSKCommittee, a Pipeline that ends in one, a RuleBase "
-            f"or a RuleModel, got a {type(model).__name__}{ending}.{hint}"
+            "A model file holds a TSKRegressor, TSKClassifier or a committee of them, a Pipeline that ends in one, a "
+            f"RuleBase or a RuleModel, got a {type(model).__name__}{ending}.{hint}"
         )
     return {
         "class": "Pipeline",
@@ -133,7 +135,7 @@ def _encode_step(step: Any, name: str) -> Any:
     if type(step) in _SINGLE:
         step.find_rules()  # which says how many rows a stream still waits for
     check_is_fitted(step)
-    if type(step) is TSKCommittee:
+    if type(step) in _COMMITTEES:
         return encode_committee(step, lambda member: _encode_step(member, name), _encode_value)
     encode: Callable[[Any], dict[str, Any]] = _encode_encoder if type(step) is TableEncoder else _encode_scaler
     if type(step) in _SINGLE:
@@ -146,8 +148,9 @@ def _decode_step(node: Node, kinds: Collection[str]) -> Any:
     if node.value in (None, "passthrough") and kinds == _FIRST:
         return node.value
     kind = _STEPS[node.field("class").text(kinds)]
-    if kind is TSKCommittee:
-        return decode_committee(node, lambda member: _decode_step(member, _LAST[:1]), _decode_parameters)
+    if kind in _COMMITTEES:
+        of = (_COMMITTEES[kind].__name__,)
+        return decode_committee(kind, node, lambda member: _decode_step(member, of), _decode_parameters)
     parameters = _decode_parameters(node.field("parameters"), kind)
     if kind in _SINGLE:
         return decode_estimator(kind, parameters, node)

@@ -7,56 +7,82 @@ from typing import Any
 import numpy as np
 
 from takagi.calibration import Calibration
-from takagi.estimators import Memory, TSKCommittee, TSKRegressor
+from takagi.estimators import Memory, TSKClassifier, TSKCommittee, TSKCommitteeClassifier, TSKRegressor
 from takagi.persistence._estimator import decode_stages, encode_stages
 from takagi.persistence._rules import decode_calibration, encode_calibration
 from takagi.persistence._schema import Node
 from takagi.rulemodel import RuleModel
 
-_FIELDS = ("class", "parameters", "estimator", "members", "memory", "stages", "oof_rmse", "oof_prediction")
+_FIELDS = ("class", "parameters", "estimator", "members", "stages")
+_OF_NUMBERS, _OF_CLASSES = ("memory", "oof_rmse", "oof_prediction"), ("oof_log_loss", "oof_proba")
+Committee = TSKCommittee | TSKCommitteeClassifier
 _TINY = np.finfo(float).tiny  # the smallest number that can be divided by
 
 
 def encode_committee(
-    committee: TSKCommittee, encode_member: Callable[[Any], Any], encode_value: Callable[[Any, str], Any]
+    committee: Committee, encode_member: Callable[[Any], Any], encode_value: Callable[[Any, str], Any]
 ) -> dict[str, Any]:
-    """Return a fitted committee as plain values, given what does so for a fitted regressor and for a parameter."""
+    """Return a fitted committee as plain values, given what does so for a fitted member and for a parameter."""
 
     def encode_parameters(estimator: Any) -> dict[str, Any]:
         parameters = estimator.get_params(deep=False)
         return {name: encode_value(value, name) for name, value in parameters.items() if name != "estimator"}
 
+    encode_errors = _encode_losses if isinstance(committee, TSKCommitteeClassifier) else _encode_errors
     return {
-        "class": "TSKCommittee",
+        "class": type(committee).__name__,
         "parameters": encode_parameters(committee),
         "estimator": None if committee.estimator is None else encode_parameters(committee.estimator),
         "members": [encode_member(member) for member in committee.estimators_],
+        "stages": encode_stages(committee.stages_),
+        **encode_errors(committee),
+    }
+
+
+def _encode_errors(committee: TSKCommittee) -> dict[str, Any]:
+    """Return what a committee of regressors knows of errors."""
+    return {
         "memory": None if committee.memory_ is None else _encode_memory(committee.memory_),
         **encode_calibration(getattr(committee, "calibration_", None)),
-        "stages": encode_stages(committee.stages_),
         "oof_rmse": np.atleast_1d(committee.oof_rmse_).tolist(),
         "oof_prediction": committee.oof_prediction_.reshape(len(committee.oof_prediction_), -1).T.tolist(),
     }
 
 
+def _encode_losses(committee: TSKCommitteeClassifier) -> dict[str, Any]:
+    """Return what a committee of classifiers knows of losses."""
+    return {"oof_log_loss": float(committee.oof_log_loss_), "oof_proba": committee.oof_proba_.T.tolist()}
+
+
 def decode_committee(
-    node: Node, decode_member: Callable[[Node], TSKRegressor], decode_parameters: Callable[[Node, type], dict[str, Any]]
-) -> TSKCommittee:
-    """Return a committee from what `encode_committee` made of it, given what reads a regressor and parameters."""
-    parts = node.open(_FIELDS, optional=("calibration",))
-    committee = TSKCommittee(**decode_parameters(parts["parameters"], TSKCommittee))
-    committee.estimator = parts["estimator"].maybe(
-        lambda parameters: TSKRegressor(**decode_parameters(parameters, TSKRegressor))
+    kind: type[Committee],
+    node: Node,
+    decode_member: Callable[[Node], Any],
+    decode_parameters: Callable[[Node, type], dict[str, Any]],
+) -> Committee:
+    """Return a committee from what `encode_committee` made of it, given what reads a member and parameters."""
+    has_classes = kind is TSKCommitteeClassifier
+    parts = node.open(
+        (*_FIELDS, *(_OF_CLASSES if has_classes else _OF_NUMBERS)), optional=() if has_classes else ("calibration",)
     )
-    committee.estimators_ = [decode_member(member) for member in parts["members"]]
+    member = TSKClassifier if has_classes else TSKRegressor
+    committee = kind(**decode_parameters(parts["parameters"], kind))
+    committee.estimator = parts["estimator"].maybe(lambda parameters: member(**decode_parameters(parameters, member)))
+    committee.estimators_ = [decode_member(one) for one in parts["members"]]
     if len(committee.estimators_) < 2:
         parts["members"].refuse("a list of at least 2 members")
     first, *others = map(_describe, committee.estimators_)
     if any(other != first for other in others):
         parts["members"].refuse("members with the same features and outputs")
     _take_over(committee, committee.estimators_[0])
-    committee.memory_ = parts["memory"].maybe(partial(_decode_memory, rules=committee.estimators_[0].model_))
     committee.stages_ = decode_stages(parts["stages"])
+    (_decode_losses if has_classes else _decode_errors)(committee, parts)
+    return committee
+
+
+def _decode_errors(committee: TSKCommittee, parts: dict[str, Node]) -> None:
+    """Set what a committee of regressors knows of errors."""
+    committee.memory_ = parts["memory"].maybe(partial(_decode_memory, rules=committee.estimators_[0].model_))
     committee.calibration_ = decode_calibration(parts)
     if committee.calibration_ is not None:
         _check_scales(committee, committee.calibration_, parts["calibration"])
@@ -68,7 +94,15 @@ def decode_committee(
     is_single = committee.is_single_target_
     committee.oof_rmse_ = float(rmse[0]) if is_single else rmse
     committee.oof_prediction_ = prediction[0] if is_single else np.ascontiguousarray(prediction.T)
-    return committee
+
+
+def _decode_losses(committee: TSKCommitteeClassifier, parts: dict[str, Node]) -> None:
+    """Set what a committee of classifiers knows of losses."""
+    proba, n_classes = parts["oof_proba"].array(2), len(committee.classes_)
+    if len(proba) != n_classes:
+        parts["oof_proba"].refuse(f"a list for {n_classes} classes")
+    committee.oof_log_loss_ = parts["oof_log_loss"].number()
+    committee.oof_proba_ = np.ascontiguousarray(proba.T)
 
 
 def _check_scales(committee: TSKCommittee, calibration: Calibration, node: Node) -> None:
@@ -104,14 +138,15 @@ def _decode_memory(node: Node, rules: RuleModel) -> Memory:
     return Memory(np.ascontiguousarray(rows), weight, np.ascontiguousarray(errors), widths, damping)
 
 
-def _describe(member: TSKRegressor) -> tuple[Any, ...]:
+def _describe(member: TSKRegressor | TSKClassifier) -> tuple[Any, ...]:
     """Return what all members have in common."""
-    names = tuple(getattr(member, "feature_names_in_", ()))
-    return member.n_features_in_, names, member.model_.n_outputs, member.is_single_target_
+    names, classes = (tuple(getattr(member, name, ())) for name in ("feature_names_in_", "classes_"))
+    return member.n_features_in_, names, classes, member.model_.n_outputs, member.is_single_target_
 
 
-def _take_over(committee: TSKCommittee, member: TSKRegressor) -> None:
+def _take_over(committee: Committee, member: TSKRegressor | TSKClassifier) -> None:
     committee.n_features_in_ = member.n_features_in_
     committee.is_single_target_ = member.is_single_target_
-    if hasattr(member, "feature_names_in_"):
-        committee.feature_names_in_ = member.feature_names_in_
+    for name in ("feature_names_in_", "classes_"):
+        if hasattr(member, name):
+            setattr(committee, name, getattr(member, name))

@@ -91,7 +91,7 @@ def find_residuals(target: FloatArray, prediction: FloatArray) -> list[dict[str,
 def summarize_history(regressor: Any) -> dict[str, Any] | None:
     """Return the errors along training, at most 300 points of each curve; None if there was no training."""
     history = getattr(regressor, "history_", None)
-    if not history or not len(history["val_loss"]):
+    if not history or not len(history["val_loss"]) or regressor.stopped_ == "logistic":  # one step without batches
         return None
     n_points = len(history["val_loss"])
     iterations = np.asarray(history.get("iteration", np.arange(1, n_points + 1)), dtype=np.intp)

@@ -32,7 +32,7 @@ _SECTIONS = {
 }
 _FOR_SCRIPT = (
     "outputs", "parts", "data", "scores", "order", "importance", "residuals", "history", "simplification", "model",
-    "rows", "sets", "band",
+    "rows", "sets", "band", "formulas", "classes", "error", "told",
 )  # fmt: skip
 
 

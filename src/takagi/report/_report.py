@@ -22,12 +22,12 @@ class ModelReport:
 
     Parameters
     ----------
-    model : TSKRegressor, Pipeline, RuleBase or RuleModel
+    model : TSKRegressor, TSKClassifier, Pipeline, RuleBase or RuleModel
         A fitted model.
     X : array or data frame of shape (n_rows, n_columns)
         Data to score and describe the model with, best rows that it was not trained on.
     y : array of shape (n_rows,) or (n_rows, n_outputs)
-        Their targets.
+        Their targets, or labels of classes.
     title : str, optional
         The page's title; it names the outputs by default.
     simplify : bool, default=True
@@ -115,10 +115,11 @@ class ModelReport:
 
     def __repr__(self) -> str:
         summary, kept = self._summary, self._summary["kept"]
-        errors = ", ".join(format_number(score["scores"][0]["rmse"]) for score in summary["scores"])
+        measure = "log_loss" if summary["classes"] else "rmse"
+        errors = ", ".join(format_number(score["scores"][0][measure]) for score in summary["scores"])
         if kept is not None and kept["is_shown"]:
             errors = f"{format_number(kept['scores'][0]['error'])} by {kept['method']}"
         return (
             f"ModelReport({summary['title']!r}, {summary['n_rules']} rules, {summary['data']['n_rows']} rows, "
-            f"RMSE {errors})"
+            f"{summary['error']} {errors})"
         )

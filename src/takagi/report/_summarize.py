@@ -7,16 +7,25 @@ from typing import Any
 import numpy as np
 
 from takagi._model import OpenModel, open_model
+from takagi._text import shorten
 from takagi._typing import FloatArray, IntArray, Table
-from takagi._validation import check_targets
-from takagi._wording import Condition, describe_projections, name_features, name_outputs, name_part, read_model
+from takagi._wording import (
+    Condition,
+    describe_projections,
+    name_features,
+    name_formulas,
+    name_outputs,
+    name_part,
+    read_model,
+)
 from takagi.inspection import check_rules, feature_importance, rule_importance
 from takagi.kernels import PARAMETERS
 from takagi.profile import spread_rows
+from takagi.report._classes import describe_classes, score_classes
 from takagi.report._fit import find_kept_scores, find_residuals, score_outputs, summarize_history
 from takagi.report._simplification import summarize_simplification
 from takagi.report._table import describe_columns, pick_rows, take_rows
-from takagi.rulebase import RuleBase, choose_origin
+from takagi.rulebase import RuleBase, apply_link, choose_origin
 from takagi.rulemodel import RuleModel
 
 _MOST_ROWS = 2_000  # that rules are left out for, and columns are shuffled in
@@ -25,6 +34,7 @@ _MOST_WORK = 2e9  # products of rows, rules and features, in all predictions for
 _MOST_CELLS = 1_000  # conditions in the table of rules
 _COVERAGE = 0.9  # of the interval around a prediction
 _MOST_COLUMNS = 40  # in a rule's text
+_LONGEST_TITLE = 100  # of the classes in the title
 
 
 @dataclass(frozen=True)
@@ -42,18 +52,22 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
     """Return what a report shows of a model, as a dict of plain values."""
     opened = open_model(model)
     rows = opened.encode(X)
-    target = check_targets(y, len(rows), opened.model.n_outputs)
+    target = opened.read_targets(y, len(rows))
     start = _check_options(options, len(rows))
     if any(part.profile is None for part in opened.model.parts):
         opened = replace(opened, model=opened.measure(X))
     rules = opened.model
-    prediction = rules.predict_raw(rows)
-    importance = [_rank_features(model, opened, X, y, k, options) for k in range(rules.n_outputs)]
-    order = _order_columns(importance, target)
+    fit = _measure_fit(opened, rows, target, options.random_state)
+    classes = fit["classes"]
+    importance = _rank_for_outputs(model, opened, X, y, options)
+    order = _order_columns(importance, np.ones(rules.n_outputs) if classes else target.std(axis=0))
+    what = " or ".join(classes) if classes else ", ".join(name_outputs(rules))
     return _make_plain(
         {
-            "title": options.title or f"Model report: {', '.join(name_outputs(rules))}",
+            "title": options.title or f"Model report: {shorten(what, _LONGEST_TITLE) if classes else what}",
+            "what": what,
             "outputs": name_outputs(rules),
+            "formulas": name_formulas(rules.link, name_outputs(rules)),
             "n_rules": rules.n_rules,
             "parts": [name_part(k, len(rules.parts)) for k in range(len(rules.parts))],
             "data": {
@@ -61,13 +75,12 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
                 "n_columns": len(opened.columns),
                 "columns": describe_columns(opened, X, rows),
             },
-            "scores": score_outputs(rules, rows, target, prediction, options.random_state),
+            **fit,
             "kept": find_kept_scores(opened.regressor, rows, target),
             "order": order,
             "rules": _list_rules(model, opened, X, y, order),
             "projections": [line for part in rules.parts for line in describe_projections(part)],
             "importance": importance,
-            "residuals": find_residuals(target, prediction),
             "history": summarize_history(opened.regressor),
             "simplification": summarize_simplification(model, X, y) if options.simplify else None,
             "model": _list_model(rules),
@@ -75,6 +88,35 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
             "rows": pick_rows(opened, rows, target, start, options.max_rows),
         }
     )
+
+
+def _measure_fit(opened: OpenModel, rows: FloatArray, target: FloatArray, random_state: Any) -> dict[str, Any]:
+    """Return scores beside those of simple models, and where the model errs."""
+    outputs, classes, link = opened.model.predict_raw(rows), _list_classes(opened), opened.model.link
+    if classes is None:
+        scores = score_outputs(opened.model, rows, target, outputs, random_state)
+        return {
+            "classes": None,
+            "error": "RMSE",
+            "scores": scores,
+            "residuals": find_residuals(target, outputs),
+            "told": None,
+        }
+    return {
+        "classes": classes,
+        "error": "log loss",
+        "scores": score_classes(rows, target, outputs, random_state),
+        "residuals": [],
+        "told": describe_classes(classes, target, apply_link(outputs, link)),
+    }
+
+
+def _list_classes(opened: OpenModel) -> list[str] | None:
+    """Return the names of the classes; None for models of numbers."""
+    if opened.classes is not None:
+        return list(map(str, opened.classes))
+    names = name_outputs(opened.model)
+    return {"identity": None, "logit": [f"not {names[0]}", names[0]], "softmax": list(names)}[opened.model.link]
 
 
 # -- checks ------------------------------------------------------------------------------------------------------------
@@ -95,8 +137,19 @@ def _check_options(options: Options, n_rows: int) -> int:
 # -- what matters ------------------------------------------------------------------------------------------------------
 
 
+def _rank_for_outputs(
+    model: Any, opened: OpenModel, X: Table, y: Table, options: Options
+) -> list[dict[str, list[float]]]:
+    """Return the importance of each column for each output; all classes have the same log loss, measured once."""
+    first = _rank_features(model, opened, X, y, 0, options)
+    n_outputs, is_shared = opened.model.n_outputs, opened.model.link != "identity"
+    others = [_rank_features(model, opened, X, y, k, options, not is_shared) for k in range(1, n_outputs)]
+    shared = {"permutation": first["permutation"]} if is_shared else {}
+    return [first, *({**other, **shared} for other in others)]
+
+
 def _rank_features(
-    model: Any, opened: OpenModel, X: Table, y: Table, k: int, options: Options
+    model: Any, opened: OpenModel, X: Table, y: Table, k: int, options: Options, shuffles: bool = True
 ) -> dict[str, list[float]]:
     """Return the importance of each column for one output, on a limited number of rows, to save time.
 
@@ -110,7 +163,7 @@ def _rank_features(
     table = feature_importance(
         model,
         take_rows(X, index),
-        None if is_long else take_rows(y, index),
+        take_rows(y, index) if shuffles and not is_long else None,
         output=k,
         n_repeats=n_repeats,
         random_state=options.random_state,
@@ -120,9 +173,8 @@ def _rank_features(
     return {name: table[name].tolist() for name in ("overall", "conditions", "consequents", "permutation")}
 
 
-def _order_columns(importance: list[dict[str, list[float]]], target: FloatArray) -> IntArray:
-    """Return the columns, the most important ones for any output first."""
-    scale = target.std(axis=0)
+def _order_columns(importance: list[dict[str, list[float]]], scale: FloatArray) -> IntArray:
+    """Return the columns, the most important ones for any output first, given the outputs' spread."""
     overall = [np.array(part["overall"]) / (s or 1.0) for part, s in zip(importance, scale, strict=True)]
     return np.argsort(-np.max(overall, axis=0), kind="stable")
 
@@ -140,6 +192,8 @@ def _list_rules(model: Any, opened: OpenModel, X: Table, y: Table, order: IntArr
     kept = np.concatenate([opened.inputs_of(int(c)) for c in shown]).astype(np.intp)
     parts = [_keep_features(part, kept) for part in opened.model.parts]
     scales = None if opened.model.calibration is None else opened.model.calibration.scale
+    classes = None if opened.model.link == "identity" else opened.share_classes(X, y)
+    readings = read_model(parts, None, [opened.columns[c] for c in shown], scales=scales, class_shares=classes)
     return {
         "n_columns": len(shown),
         "truth": check.describe(),
@@ -153,8 +207,9 @@ def _list_rules(model: Any, opened: OpenModel, X: Table, y: Table, order: IntArr
                 "conditions": [_split_condition(condition) for condition in reading.conditions],
                 "formulas": reading.formulas,
                 "spreads": reading.spreads,
+                "classes": reading.classes,
             }
-            for reading in read_model(parts, columns=[opened.columns[c] for c in shown], scales=scales)
+            for reading in readings
         ],
     }
 

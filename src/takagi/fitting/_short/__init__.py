@@ -6,9 +6,10 @@ the rows that they govern together. Then terms are pruned to the limit, exchange
 get the intervals that their words mean. Any model of moderate size can be reduced to fewer rules in the same way.
 """
 
-from takagi.fitting._short._fit import fit_short
+from takagi.fitting._short._classes import fit_short_classes
+from takagi.fitting._short._fit import Short, fit_short
 from takagi.fitting._short._noise import measure_noise
 from takagi.fitting._short._reduction import can_be_reduced, reduce_model
 from takagi.fitting._short._workshop import Limits
 
-__all__ = ["Limits", "can_be_reduced", "fit_short", "measure_noise", "reduce_model"]
+__all__ = ["Limits", "Short", "can_be_reduced", "fit_short", "fit_short_classes", "measure_noise", "reduce_model"]

@@ -48,21 +48,32 @@ def fit_short(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) ->
     watch.count(0)
     if noise.is_all or not (np.ptp(rows.X, axis=0) > 0).any():
         return Short(_say_little(rows, standard, plan.max_terms, rng), np.empty(0), "no_change", (0.0, 0.0))
-    limits = Limits(plan.n_rules, plan.max_conditions, plan.max_terms, plan.config.agreement)
-    if plan.chooses_size:
-        watch.begin("sizes")
-        limits = limits._replace(n_rules=_choose_size(rows, noise.part, limits, rng, watch))
+    limits = choose_limits(rows, noise.part, plan, rng, watch)
     watch.begin("growing")
     watch.expect(limits.n_rules)
-    short = _fit_size(rows, noise.part, limits, watch)
+    short = fit_size(rows, noise.part, limits, watch)
     watch.count(len(short.losses))
-    if short.model.n_rules == 1 and limits.n_rules > 1:
-        warn_user("No split of the rows gains more than chance would: the model is one formula, without conditions.")
+    tell_formula(short.model, limits)
     is_exact = noise.is_exact and all(part.n_rules == 1 for part in short.model.parts)
     return short._replace(repeats=tuple(find_repeats(standard.X)), is_exact=is_exact)
 
 
-def _fit_size(rows: Rows, noise: float, limits: Limits, watch: Watch | None, n_fits: int = _MOST_FITS) -> Short:
+def choose_limits(rows: Rows, noise: float, plan: Plan, rng: np.random.Generator, watch: Watch) -> Limits:
+    """Return the limits that the plan says, where the number of rules may be for cross-validation to choose."""
+    limits = Limits(plan.n_rules, plan.max_conditions, plan.max_terms, plan.config.agreement)
+    if not plan.chooses_size:
+        return limits
+    watch.begin("sizes")
+    return limits._replace(n_rules=_choose_size(rows, noise, limits, rng, watch))
+
+
+def tell_formula(model: RuleModel, limits: Limits) -> None:
+    """Warn where there might be several rules, and is one."""
+    if model.n_rules == 1 and limits.n_rules > 1:
+        warn_user("No split of the rows gains more than chance would: the model is one formula, without conditions.")
+
+
+def fit_size(rows: Rows, noise: float, limits: Limits, watch: Watch | None, n_fits: int = _MOST_FITS) -> Short:
     """Fit rules of a given size."""
     workshop = open_workshop(rows, noise, limits.agreement)
     losses: list[float] = []
@@ -83,7 +94,7 @@ def _fit_size(rows: Rows, noise: float, limits: Limits, watch: Watch | None, n_f
         draft, loss = one, loss_of_one
     corrected = _correct(draft, loss, rows)
     if corrected < _LESS * noise and n_fits > 1 and not (watch is not None and watch.has_ended):
-        return _fit_size(rows, max(corrected, noise / 20), limits, watch, n_fits - 1)
+        return fit_size(rows, max(corrected, noise / 20), limits, watch, n_fits - 1)
     draft, intervals = make_true(draft, workshop)
     has_ended(loss)
     stopped = "callback" if watch is not None and watch.has_ended else "limits"
@@ -133,7 +144,7 @@ def _choose_size(rows: Rows, noise: float, limits: Limits, rng: np.random.Genera
         training = rows.take(order[np.setdiff1d(np.arange(len(order)), judged)])
         held_out = rows.take(order[judged])
         for i, size in enumerate(sizes):
-            short = _fit_size(training, noise, limits._replace(n_rules=size), None)
+            short = fit_size(training, noise, limits._replace(n_rules=size), None)
             said = short.model.predict_raw(held_out.X)
             errors[i, judged] = (((said - held_out.y) / scale) ** 2).mean(axis=1)
             if watch.tell_step(float(np.sqrt(errors[i, judged].mean()))):

@@ -9,7 +9,7 @@ import numpy as np
 from takagi._model import open_model
 from takagi._text import format_share
 from takagi._typing import FloatArray, IntArray, Table
-from takagi._wording import name_outputs, name_part
+from takagi._wording import name_formulas, name_outputs, name_part
 from takagi.inspection._plot._display import Display
 from takagi.inspection._plot._sets import (
     ColumnSets,
@@ -126,7 +126,7 @@ class RuleGridDisplay(Display):
             share,
             np.concatenate([_find_typical(part, rows, k) for part in parts]),
             mean_output=float(parts[0].predict_raw(rows)[:, k].mean()),
-            output_name=name_outputs(opened.model)[k],
+            output_name=name_formulas(opened.model.link, name_outputs(opened.model))[k],
             n_columns=len(sets),
             part_rules=sizes,
         )

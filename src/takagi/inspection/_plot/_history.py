@@ -79,14 +79,17 @@ class HistoryDisplay(Display):
                 f"a training history is needed, and this {type(estimator).__name__} has none. Give the TSKRegressor or "
                 "Pipeline that was fitted."
             )
-        if not model.n_iter_:
+        if not model.n_iter_ or model.stopped_ == "logistic":
+            line = "ridge" if opened.model.link == "identity" else "logistic"
             raise ValueError(
-                "a training history is needed, and this model was not trained: ridge regression did better than pilot "
-                "fits and is its one rule."
+                f"a training history is needed, and this model was not trained: {line} regression did better than "
+                "pilot fits and is its one rule."
             )
         names = name_outputs(opened.model)
         label = f"RMSE of {names[0]}" if len(names) == 1 else "RMSE"
-        if len(names) > 1 and model.standardize is True:
+        if opened.model.link != "identity":
+            label = "log loss"
+        elif len(names) > 1 and model.standardize is True:
             label = "RMSE in standard deviations"
         history = model.history_
         errors = history["train_loss"], history["val_loss"]

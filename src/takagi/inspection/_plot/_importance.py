@@ -7,7 +7,7 @@ import numpy as np
 
 from takagi._model import open_committee
 from takagi._typing import Table
-from takagi._wording import name_outputs
+from takagi._wording import name_formulas, name_outputs
 from takagi.inspection._importance import feature_importance
 from takagi.inspection._plot._display import Display
 from takagi.inspection._plot._style import (
@@ -69,7 +69,7 @@ class ImportanceDisplay(Display):
 
         Parameters
         ----------
-        estimator : TSKRegressor, TSKCommittee, Pipeline, RuleBase or RuleModel
+        estimator : TSKRegressor, TSKClassifier, TSKCommittee, Pipeline, RuleBase or RuleModel
             A fitted model.
         X : array or data frame of shape (n_rows, n_columns)
             Data.
@@ -87,7 +87,7 @@ class ImportanceDisplay(Display):
             Where to draw; a new figure by default.
         """
         opened = open_committee(estimator).first
-        name = name_outputs(opened.model)[opened.find_output(output)]
+        name = name_formulas(opened.model.link, name_outputs(opened.model))[opened.find_output(output)]
         table = feature_importance(estimator, X, y, output=output, n_repeats=n_repeats, random_state=random_state)
         return cls(table, name).plot(ax, max_features=max_features)
 

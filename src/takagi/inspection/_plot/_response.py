@@ -29,7 +29,7 @@ _POINTS = {1: 200, 2: 60}
 
 @dataclass(eq=False, repr=False)
 class ResponseDisplay(Display):
-    """The prediction over one column, or over two, with the data's support shown.
+    """The prediction over one column, or over two, with the data's support shown; of classes, the probability.
 
     Use `from_estimator`. One column of numbers gives a curve, dotted where no data are near; small ticks are the data,
     the shaded range has 90 % of them. A category gives bars from the mean over the data's levels. Two columns of
@@ -88,7 +88,7 @@ class ResponseDisplay(Display):
 
         Parameters
         ----------
-        estimator : TSKRegressor, TSKCommittee, Pipeline, RuleBase or RuleModel
+        estimator : TSKRegressor, TSKClassifier, TSKCommittee, Pipeline, RuleBase or RuleModel
             A fitted model.
         X : array or data frame of shape (n_rows, n_columns)
             Data: they give the range of the columns and the support.
@@ -116,7 +116,7 @@ class ResponseDisplay(Display):
             sweeps,
             predict_sweep(committee, start, sweeps, k),
             measure_distance(sweeps),
-            output_name=name_outputs(opened.model)[k],
+            output_name=("" if opened.model.link == "identity" else "probability of ") + name_outputs(opened.model)[k],
             others=others if len(opened.columns) > len(sweeps) else "",
             kind=kind,
         )

@@ -10,6 +10,7 @@ from takagi._model import OpenCommittee, OpenModel
 from takagi._typing import FloatArray
 from takagi.inspection._plot._sets import choose_profile, find_used_column, name_truth, widen_range
 from takagi.profile import spread_rows
+from takagi.rulebase import apply_link
 
 _MAX_LEVELS = 20
 _MAX_ROWS = 5_000
@@ -63,12 +64,15 @@ def _sweep_levels(opened: OpenModel, rows: FloatArray, c: int) -> Sweep:
 
 
 def predict_sweep(committee: OpenCommittee, start: FloatArray, sweeps: Sequence[Sweep], output: int) -> FloatArray:
-    """Return predictions of shape (n_points,) or (n_points, n_points), with the other columns as in a row."""
+    """Return predictions of shape (n_points,) or (n_points, n_points), with the other columns as in a row.
+
+    Those of classes are probabilities.
+    """
     shape = tuple(len(sweep.grid) for sweep in sweeps)
     rows = np.tile(start, (int(np.prod(shape)), 1))
     for sweep, index in zip(sweeps, np.indices(shape).reshape(len(shape), -1), strict=True):
         rows[:, sweep.features] = sweep.inputs[index]
-    return committee.predict(rows)[:, output].reshape(shape)
+    return apply_link(committee.predict(rows), committee.first.model.link)[:, output].reshape(shape)
 
 
 def measure_distance(sweeps: Sequence[Sweep]) -> FloatArray:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from takagi._text import format_probability
 from takagi._typing import FloatArray, Table
 from takagi.inspection._local import LocalExplanation, explain_local
 from takagi.inspection._plot._display import Display
@@ -46,6 +47,8 @@ class WaterfallDisplay(Display):
         What the baseline is.
     output_name : str
         What is predicted.
+    probability : float, optional
+        That of the class, if the prediction is log-odds or a score.
 
     Examples
     --------
@@ -67,6 +70,7 @@ class WaterfallDisplay(Display):
     base: float
     baseline: str = "baseline"
     output_name: str = "y"
+    probability: float | None = None
 
     @property
     def prediction(self) -> float:
@@ -107,7 +111,8 @@ class WaterfallDisplay(Display):
             explanation.by_consequent[row, k],
             base=float(explanation.base[k]),
             baseline=explanation.baseline,
-            output_name=explanation.output_names[k],
+            output_name=explanation.formula_names[k],
+            probability=None if explanation.probability is None else float(explanation.probability[row, k]),
         )
         return display.plot(ax, max_columns=max_columns)
 
@@ -127,7 +132,7 @@ class WaterfallDisplay(Display):
 
         Parameters
         ----------
-        estimator : TSKRegressor, TSKCommittee, Pipeline, RuleBase or RuleModel
+        estimator : TSKRegressor, TSKClassifier, TSKCommittee, Pipeline, RuleBase or RuleModel
             A fitted model.
         X : array or data frame of shape (n_rows, n_columns)
             Rows.
@@ -157,7 +162,8 @@ class WaterfallDisplay(Display):
             _draw_step(ax, line, start, part, text)
         _draw_end(ax, 0, self.base, texts[0])
         _draw_end(ax, len(labels) + 1, self.prediction, texts[1])
-        ax.set_yticks(range(len(labels) + 2), [as_plain(self.baseline), *labels, "prediction"])
+        last = "prediction" if self.probability is None else f"probability {format_probability(self.probability)}"
+        ax.set_yticks(range(len(labels) + 2), [as_plain(self.baseline), *labels, last])
         corners = np.r_[starts, starts + parts[:, 0], ends]
         margin = np.ptp(corners) or 1.0
         ax.set(xlim=(corners.min() - 0.04 * margin, corners.max() + 0.12 * margin), ylim=(len(labels) + 1.6, -0.6))

@@ -40,6 +40,11 @@ function formatToStep(value, step) {
 const signed = (text) => (/^[−–]|^[0.]*$/.test(text) ? text : `+${text}`);
 const formatShare = (share) => (share > 0 && share < 0.005 ? "<1 %" : `${(100 * share).toFixed(0)} %`);
 
+function formatProbability(value) {
+  if (value < 0.0005) return "<0.1 %";
+  return value > 0.9995 ? ">99.9 %" : `${(100 * value).toFixed(1)} %`;
+}
+
 function niceStep(size) {
   const power = 10 ** Math.floor(Math.log10(size));
   return power * [1, 2, 5, 10].find((factor) => factor * power >= size * (1 - 1e-9));
@@ -155,19 +160,44 @@ function drawResiduals(width, { counts, reach, within }, name) {
   return frame.node;
 }
 
+// A curve of two shares over the diagonal, with marks at its points if there are few.
+function drawShares(width, [x, y], { xLabel, yLabel, label, marks }) {
+  const frame = makeFrame(width, Math.min(width, 380), { x: [0, 1], y: [0, 1], xLabel, yLabel, label });
+  const place = (values) => values.map((value, i) => [frame.toX(value), frame.toY(y[i])]);
+  const diagonal = [0, 1].map((value) => [frame.toX(value), frame.toY(value)]);
+  frame.node.append(draw("path", { d: pathOf(diagonal), class: "guide" }));
+  frame.node.append(draw("path", { d: pathOf(place(x)), class: marks ? "line faint" : "line" }));
+  if (marks) place(x).forEach(([cx, cy]) => frame.node.append(draw("circle", { cx, cy, r: 4, class: "mark" })));
+  return frame.node;
+}
+
+function drawReliability(width, { predicted, actual }, name) {
+  return drawShares(width, [predicted, actual], {
+    xLabel: `predicted probability of ${name}`, yLabel: "part that is so", marks: true,
+    label: `How many rows are ${name}, against their predicted probability; on the line, both are equal.`,
+  });
+}
+
+function drawRoc(width, { false: x, true: y, area }, name) {
+  return drawShares(width, [x, y], {
+    xLabel: `false, of the others (area ${area.toFixed(3)})`, yLabel: `true, of ${name}`,
+    label: `Receiver operating characteristic of ${name}; the area under it is ${area.toFixed(3)}.`,
+  });
+}
+
 // A dashed line from the top to the bottom of a frame.
 function makeUpright(frame, value) {
   const x = frame.toX(value);
   return draw("line", { x1: x, x2: x, y1: frame.top, y2: frame.bottom, class: "guide" });
 }
 
-function drawHistory(width, history) {
+function drawHistory(width, history, error) {
   const { iterations, train_loss: train, val_loss: validation } = history;
   const sorted = [...train, ...validation].filter((value) => value !== null).sort((a, b) => a - b);
   const top = sorted[Math.floor(0.97 * (sorted.length - 1))];
   const range = widen(sorted[0], Math.max(top, ...validation.slice(-1)));
   const frame = makeFrame(width, 280, {
-    x: [0, history.n_iter], y: range, xLabel: "iteration", yLabel: "RMSE",
+    x: [0, history.n_iter], y: range, xLabel: "iteration", yLabel: error,
     label: `Error of the batches and of the validation rows over ${history.n_iter} iterations.`,
   });
   const points = (values) => iterations.map((it, i) => [frame.toX(it), Math.max(frame.top, frame.toY(values[i]))]);
@@ -183,7 +213,7 @@ function drawHistory(width, history) {
 
 // Error against words on a logarithmic scale, from the whole model on the right to the smallest worth showing on the
 // left; the strong line joins what no other point beats, and marks show the choices.
-function drawTradeOff(width, { curve, pareto, whole, choices }) {
+function drawTradeOff(width, { curve, pareto, whole, choices }, error) {
   const { n_words: words, val_loss: errors } = curve;
   const most = MOST_LOSS * whole.val_loss;
   const shown = [...words.keys()].filter((i) => errors[i] <= most);
@@ -192,7 +222,7 @@ function drawTradeOff(width, { curve, pareto, whole, choices }) {
     x: widen(Math.log10(few), Math.log10(many)),
     y: widen(Math.min(...errors), Math.max(...shown.map((i) => errors[i]))),
     xTicks: roundNumbers(few, many).map((value) => ({ at: Math.log10(value), text: String(value) })),
-    xLabel: "words", yLabel: "validation RMSE",
+    xLabel: "words", yLabel: `validation ${error}`,
     label: `Validation error of ever smaller models, from ${many} words to ${few}.`,
   });
   const place = (x, y) => [frame.toX(Math.log10(x)), frame.toY(y)];

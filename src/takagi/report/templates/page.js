@@ -12,6 +12,7 @@ startSets();
 listData();
 drawTraining();
 startOutput();
+startThreshold();
 window.addEventListener("beforeprint", openAll);
 window.takagi = { report, model, panel, encodeRow, evaluate, attribute };
 
@@ -54,12 +55,43 @@ function startOutput() {
 function showOutput(k) {
   output = k;
   document.querySelectorAll("[data-output]").forEach((node) => { node.hidden = Number(node.dataset.output) !== k; });
-  const residuals = report.residuals[k];
-  const name = report.outputs[k];
-  keepDrawn(document.getElementById("scatter"), (width) => drawScatter(width, residuals, name));
-  keepDrawn(document.getElementById("residuals"), (width) => drawResiduals(width, residuals, name));
+  (report.classes ? drawProbabilities : drawErrors)(k, report.outputs[k]);
   listImportance();
   panel?.setOutput(k);
+}
+
+function drawErrors(k, name) {
+  const residuals = report.residuals[k];
+  keepDrawn(document.getElementById("scatter"), (width) => drawScatter(width, residuals, name));
+  keepDrawn(document.getElementById("residuals"), (width) => drawResiduals(width, residuals, name));
+}
+
+function drawProbabilities(k, name) {
+  const curves = report.told.curves[k];
+  keepDrawn(document.getElementById("reliability"), (width) => drawReliability(width, curves, name));
+  const roc = document.getElementById("roc");
+  if (curves.roc) keepDrawn(roc, (width) => drawRoc(width, curves.roc, name));
+  else roc.replaceChildren(make("p", { class: "quiet" }, "All rows are of one kind, so there is no such curve."));
+}
+
+// The confusion matrix of two classes at another threshold.
+function startThreshold() {
+  const slider = document.getElementById("threshold");
+  if (!slider) return;
+  const rows = [...document.getElementById("confusion").tBodies[0].rows];
+  const show = () => {
+    const counts = report.told.at_least.map((found) => [found[0] - found[slider.value], found[Number(slider.value)]]);
+    rows.forEach((row, actual) => [...row.cells].slice(1).forEach((cell, predicted) => {
+      cell.textContent = counts[actual][predicted].toLocaleString("en");
+    }));
+    const [[rest, wrong], [missed, found]] = counts;
+    const part = (some, all) => (all ? formatShare(some / all) : "–");
+    document.getElementById("threshold-value").textContent = `${slider.value} %`;
+    document.getElementById("threshold-rates").textContent = `${part(found, found + missed)} of ${report.classes[1]} `
+      + `found; ${part(found, found + wrong)} of what is found is so; ${part(rest + found, sum(counts.flat()))} right`;
+  };
+  slider.addEventListener("input", show);
+  show();
 }
 
 function listImportance() {
@@ -170,6 +202,6 @@ function describeValues(column) {
 
 function drawTraining() {
   const [history, tradeOff] = ["history", "trade-off"].map((id) => document.getElementById(id));
-  if (history) keepDrawn(history, (width) => drawHistory(width, report.history));
-  if (tradeOff) keepDrawn(tradeOff, (width) => drawTradeOff(width, report.simplification));
+  if (history) keepDrawn(history, (width) => drawHistory(width, report.history, report.error));
+  if (tradeOff) keepDrawn(tradeOff, (width) => drawTradeOff(width, report.simplification, report.error));
 }

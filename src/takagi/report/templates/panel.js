@@ -72,15 +72,24 @@ class Panel {
     this.byCondition = this.addUp(features.byCondition);
     this.byConsequent = this.addUp(features.byConsequent);
     if (isSettled || !this.layout) this.layout = this.lay();
-    const name = this.report.outputs[k];
+    const { classes, formulas } = this.report;
+    const name = classes ? `probability of ${this.report.outputs[k]}` : this.report.outputs[k];
+    const answer = classes ? this.probabilities(this.prediction)[k] : this.prediction[k];
+    const text = classes ? formatProbability(answer) : this.write(answer);
     this.part("name").textContent = name;
-    this.part("prediction").textContent = this.write(this.prediction[k]);
-    this.part("prediction").dataset.value = String(this.prediction[k]);
+    this.part("prediction").textContent = text;
+    this.part("prediction").dataset.value = String(answer);
     this.part("start").textContent = this.describeStart();
-    this.showBand(this.prediction[k]);
+    if (classes) this.part("band").textContent = `${formulas[k]}: ${this.write(this.prediction[k])}`;
+    else this.showBand(answer);
     this.showContributions();
     this.rules.show(this.share, this.layout.rules, (r) => this.write(this.outputs[r * this.model.nOutputs + k]));
-    this.announce(`${name}: ${this.write(this.prediction[k])}`);
+    this.announce(`${name}: ${text}`);
+  }
+
+  // The probabilities of the outputs' classes.
+  probabilities(outputs) {
+    return outputs.length > 1 ? softmax(outputs) : [1 / (1 + Math.exp(-outputs[0]))];
   }
 
   // Shows between which limits most new rows like this one lie, where the model knows how far it is off.
@@ -105,8 +114,9 @@ class Panel {
     return this.columns.map((_, c) => sum(values.slice(starts[c], starts[c + 1])));
   }
 
-  // Writes an amount of the output, to about a hundredth of its spread.
+  // Writes an amount of the output, to about a hundredth of its spread, or of log-odds.
   write(value) {
+    if (this.report.classes) return formatToStep(value, 0.01);
     const spread = this.report.scores[this.output].scores.at(-1).rmse || Math.abs(this.base[this.output]) || 1;
     return formatToStep(value, 10 ** Math.floor(Math.log10(spread)) / 100);
   }
@@ -125,10 +135,14 @@ class Panel {
   describeStart() {
     const isChanged = this.cells.some((cell, c) => !Object.is(cell, this.start[c]));
     if (this.row < 0) return isChanged ? "started from the average training row" : "the average training row";
-    const actual = `actual ${this.write(this.report.rows.targets[this.row][this.output])}`;
-    const before = evaluate(this.model, encodeRow(this.model, this.start)).prediction[this.output];
+    const targets = this.report.rows.targets[this.row];
+    const { prediction } = evaluate(this.model, encodeRow(this.model, this.start));
+    const { classes } = this.report;
+    const actual = classes ? classes[targets.length > 1 ? targets.indexOf(1) : targets[0]] : this.write(targets[this.output]);
+    const before = classes ? formatProbability(this.probabilities(prediction)[this.output])
+      : this.write(prediction[this.output]);
     const name = `row ${this.report.rows.numbers[this.row]}`;
-    return isChanged ? `${name}: predicted ${this.write(before)}, ${actual}` : `${name}: ${actual}`;
+    return isChanged ? `${name}: predicted ${before}, actual ${actual}` : `${name}: actual ${actual}`;
   }
 
   showContributions() {

@@ -33,7 +33,7 @@ def validate_classes(
     )  # fmt: skip
     names = getattr(estimator, "feature_names_in_", None)
     reject_missing(X, "X", names, type(estimator).__name__)
-    labels, weight = _read_labels(y, len(X)), validate_weight(sample_weight, X)
+    labels, weight = read_labels(y, len(X)), validate_weight(sample_weight, X)
     is_first = not hasattr(estimator, "classes_")
     if is_first:
         estimator.classes_ = find_labels(labels)
@@ -96,7 +96,7 @@ def weigh_classes(class_weight: Any, classes: np.ndarray, code: IntArray, weight
     return weights
 
 
-def _read_labels(y: Table, n_rows: int) -> np.ndarray:
+def read_labels(y: Table, n_rows: int) -> np.ndarray:
     """Return labels as an array of one dimension, or raise an error that says what is wrong."""
     values = np.asarray(y)
     if np.ma.is_masked(y):

@@ -1,0 +1,188 @@
+"""The committee of classifiers: the mean of the probabilities of several, each trained without a part of the rows."""
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from takagi._compat import fit_context
+from takagi._extrapolation import warn_of_held
+from takagi._labels import validate_classes
+from takagi._typing import FloatArray, Table
+from takagi._validation import validate_rows
+from takagi.estimators._base import count_threads, make_rng, with_one_blas_thread
+from takagi.estimators._classifier import TSKClassifier
+from takagi.estimators._members import FEWEST_ROWS, BaseCommittee, find_rows
+from takagi.fitting import Fitted, Rows, Watch, draw_order, merge_equal_rows
+from takagi.training import LOSSES, Callback
+
+_TINY = 1e-300  # the least probability that has a logarithm
+
+
+class TSKCommitteeClassifier(ClassifierMixin, BaseCommittee):
+    """Several fuzzy classifiers that predict the mean of their probabilities, and the log loss is estimated.
+
+    It is made as `TSKCommittee` is, whose page says more: each member trains on the rows outside its fold, which are
+    drawn class by class, and keeps the iterate with the smallest log loss on the fold. Nothing is remembered of single
+    rows: there is no memory for classes.
+
+    Parameters
+    ----------
+    n_members : int, default=8
+        Members, and folds. Fewer, with a warning, if there are fewer different rows.
+    estimator : TSKClassifier, optional
+        What a member is a copy of; ``TSKClassifier()`` by default. Its `random_state` is not used.
+    extrapolation, random_state, n_jobs, verbose
+        As in `TSKCommittee`.
+
+    Attributes
+    ----------
+    estimators_ : list of TSKClassifier
+        The fitted members.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted, of the type that they have in y.
+    oof_proba_ : ndarray of shape (n_rows, n_classes)
+        Probabilities of the training rows, each by the member that was not trained on it (out of fold). Rows without
+        weight train no member; theirs are those of `predict_proba`.
+    oof_log_loss_ : float
+        Mean log loss of these probabilities, an estimate of that on new rows.
+    stages_, is_single_target_, n_features_in_, feature_names_in_
+        As in `TSKCommittee`; there is a single target if there are two classes.
+
+    See Also
+    --------
+    TSKCommittee : The same for targets that are numbers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from takagi import TSKClassifier, TSKCommitteeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = TSKCommitteeClassifier(3, TSKClassifier(n_rules=3, max_iter=300), random_state=0).fit(X, y)
+    >>> len(model.estimators_), model.predict_proba(X).shape, model.oof_log_loss_ < 0.3
+    (3, (150, 3), True)
+    """
+
+    _member = TSKClassifier
+
+    @fit_context(prefer_skip_nested_validation=False)
+    @with_one_blas_thread
+    def fit(
+        self, X: Table, y: Table, sample_weight: Table = None, *, callback: Callback | None = None
+    ) -> "TSKCommitteeClassifier":
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Numbers; at least three different rows.
+        y : array of shape (n_rows,)
+            Labels of at least two classes.
+        sample_weight : array of shape (n_rows,), optional
+            Weights of the rows.
+        callback : callable, optional
+            As in `TSKCommittee.fit`.
+
+        Returns
+        -------
+        TSKCommitteeClassifier
+            The fitted estimator.
+        """
+        base, known = self._check_base(), copy(self)
+        known.__dict__.pop("classes_", None)  # of an earlier fit
+        known.class_weight = base.class_weight
+        data = validate_classes(known, X, y, sample_weight, FEWEST_ROWS)
+        given = Rows(*data[:3])
+        rows = merge_equal_rows(given)
+        rng, watch = check_random_state(self.random_state), Watch(callback, base.verbose)
+        n_members, order = self._count_members(len(rows.X)), np.concatenate(draw_order(rows, make_rng(rng), True))
+        folds = np.array_split(order, n_members)
+        members = self._fit_members(base, data, rows, folds, rng, watch)
+        self.classes_ = data.classes
+        self._take_members(members, data, watch)
+        self._estimate_loss(given, rows, folds)
+        return self
+
+    def predict(self, X: Table) -> np.ndarray:
+        """Predict the classes of rows: the likeliest ones.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels, of the type of `classes_`.
+        """
+        code = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[code]
+
+    def predict_proba(self, X: Table) -> FloatArray:
+        """Return the probabilities of the classes: the mean of what the members say.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            In the order of `classes_`; every row sums to 1.
+
+        Warns
+        -----
+        ExtrapolationWarning
+            If values far beyond the training rows are held.
+        """
+        check_is_fitted(self, "estimators_")
+        rows, rules = validate_rows(self, X), self.estimators_[0].model_
+        warn_of_held(rows, rules.limits, rules.feature_names)
+        return self._predict_rows(rows, count_threads(self.n_jobs))
+
+    def predict_log_proba(self, X: Table) -> FloatArray:
+        """Return the logarithms of the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+        return np.log(np.maximum(self.predict_proba(X), _TINY))
+
+    # -- the steps of fit ----------------------------------------------------------------------------------------------
+
+    def _describe_error(self, fitted: Fitted, fold: Rows) -> str:
+        losses = LOSSES["log"].measure_rows(fitted.model.predict_raw(fold.X), fold.y)
+        return f"log loss {losses.mean():.4g}"
+
+    def _predict_rows(self, rows: FloatArray, n_threads: int = 1) -> FloatArray:
+        """Return probabilities for checked rows, of shape (n_rows, n_classes)."""
+        return np.mean([_say_proba(member, rows, n_threads) for member in self.estimators_], axis=0)
+
+    def _estimate_loss(self, given: Rows, rows: Rows, folds: list[Any]) -> None:
+        """Set the out-of-fold probabilities of rows and their log loss."""
+        distinct = np.empty((len(rows.X), len(self.classes_)))
+        for member, fold in zip(self.estimators_, folds, strict=True):
+            distinct[fold] = _say_proba(member, rows.X[fold])
+        place = find_rows(given, rows)
+        self.oof_proba_ = distinct[place]
+        if (unused := place < 0).any():
+            self.oof_proba_[unused] = self._predict_rows(given.X[unused])
+        target = np.hstack([1 - given.y, given.y]) if given.y.shape[1] == 1 else given.y
+        losses = -(target * np.log(np.maximum(self.oof_proba_, _TINY))).sum(axis=1)
+        self.oof_log_loss_ = float(np.average(losses, weights=given.weight))
+        if self.verbose:
+            print(f"[takagi] committee: log loss {self.oof_log_loss_:.4g} out of fold")  # noqa: T201
+
+
+def _say_proba(member: TSKClassifier, rows: FloatArray, n_threads: int = 1) -> FloatArray:
+    """Return the probabilities of all classes by a member, for checked rows."""
+    said = member.model_.predict(rows, n_threads)
+    return np.column_stack([1 - said, said]) if said.ndim == 1 else said

@@ -1,0 +1,177 @@
+"""What committees of regressors and of classifiers share: folds, pilots, and members of which each lacks a fold."""
+
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.utils.parallel import Parallel, delayed
+
+from takagi._compat import HasMethods, Interval, validate_parameters
+from takagi._messages import warn_user
+from takagi._typing import IntArray
+from takagi._validation import TrainingData
+from takagi.estimators._base import BaseTSK, check_trains, make_rng
+from takagi.fitting import (
+    Fitted,
+    Mix,
+    Plan,
+    Rows,
+    Watch,
+    finish_fit,
+    fit_ridge_instead,
+    make_plan,
+    run_pilots,
+    train_rules,
+)
+
+FEWEST_ROWS = 3  # so that two are left to train on
+_FEWEST_RULES = 4  # of a small member
+_MOST_VALIDATION_ROWS = 500  # of a fold; more would take longer than the training
+
+
+class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
+    """Parameters and members of a committee; its subclasses document them."""
+
+    _member: type[BaseTSK]  # what members are
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        "n_members": [Interval(Integral, 2, None, closed="left")],
+        "estimator": [None, HasMethods("fit")],
+        "extrapolation": [None, str],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Integral],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_members: int = 8,
+        estimator: Any = None,
+        *,
+        extrapolation: str | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_members = n_members
+        self.estimator = estimator
+        self.extrapolation = extrapolation
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # -- the steps of fit ----------------------------------------------------------------------------------------------
+
+    def _check_base(self) -> BaseTSK:
+        """Return what members are copies of, with valid parameters."""
+        kind, estimator = self._member, self.estimator
+        if estimator is None:
+            return kind()
+        if isinstance(estimator, kind):
+            validate_parameters(estimator)
+            return estimator
+        if isinstance(estimator, type):
+            raise TypeError(f"estimator must be an object, got the class; write {estimator.__name__}().")
+        raise TypeError(
+            f"estimator must be a {kind.__name__}, got a {type(estimator).__name__}. Steps of a pipeline go before the "
+            f"committee: make_pipeline(TableEncoder(), {type(self).__name__}())."
+        )
+
+    def _count_members(self, n_rows: int) -> int:
+        """Return how many members there can be: every fold has a row."""
+        if n_rows < FEWEST_ROWS:
+            raise ValueError(f"A committee needs at least {FEWEST_ROWS} different rows with weight, got {n_rows}.")
+        if n_rows < self.n_members:
+            warn_user(
+                f"There are {n_rows} different rows for {self.n_members} members, so there will be {n_rows} members. "
+                f"Set n_members to at most {n_rows}."
+            )
+        return min(self.n_members, n_rows)
+
+    def _fit_members(
+        self,
+        base: BaseTSK,
+        data: TrainingData,
+        rows: Rows,
+        folds: list[IntArray],
+        rng: np.random.RandomState,
+        watch: Watch,
+    ) -> list[Any]:
+        """Return the members, one for each fold; every second one is small."""
+        first_seed, *seeds = rng.randint(2**31 - 1, size=len(folds) + 1).tolist()
+        params = base.get_params(deep=False)
+        if self.extrapolation is not None:
+            params["extrapolation"] = self.extrapolation
+        plan = make_plan(params, len(rows.X), rows.X.shape[1], self._member._loss)
+        check_trains(plan)
+        watch.expect(len(folds) * plan.config.max_iter)
+        mix = Mix()
+        if plan.penalties.are_open:
+            found = run_pilots(rows, None, plan, make_rng(first_seed), watch)
+            plan, mix = replace(plan, penalties=found.penalties), found.mix
+
+        def fit_member(place: int) -> Any:
+            fold, own_plan = folds[place], _choose_size(plan, is_small=place % 2 == 1)
+            if mix.has_rules:
+                fitted = _fit_member(rows, fold, own_plan, mix, make_rng(seeds[place]), watch)
+            else:
+                fitted = fit_ridge_instead(_leave_out(rows, fold), rows, own_plan, mix, watch)
+            if self.verbose:
+                error = self._describe_error(fitted, rows.take(fold))
+                print(f"[takagi] member with {fitted.model.n_rules} rules: {error} on its fold")  # noqa: T201
+            return self._member.from_fitted(fitted, data, {**params, "random_state": seeds[place]})
+
+        watch.begin("members")
+        try:
+            run = Parallel(n_jobs=self.n_jobs, require="sharedmem")
+            return run(delayed(fit_member)(place) for place in range(len(folds)))
+        except BaseException:
+            watch.end()  # members in other threads
+            raise
+
+    def _describe_error(self, fitted: Fitted, fold: Rows) -> str:
+        """Return the error of a member on its fold as text."""
+        raise NotImplementedError
+
+    def _take_members(self, members: list[Any], data: TrainingData, watch: Watch) -> None:
+        """Set the fitted attributes but those about errors."""
+        self.estimators_, self.stages_ = members, tuple(watch.stages)
+        self.n_features_in_, self.is_single_target_ = data.X.shape[1], data.is_single_target
+        for name in ("feature_names_in_", "scores_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if data.feature_names is not None:
+            self.feature_names_in_ = data.feature_names
+
+
+def _choose_size(plan: Plan, is_small: bool) -> Plan:
+    """Return the plan of a member: where the number of rules is open, small members have half of them.
+
+    Members that differ are a better mean.
+    """
+    if not (plan.may_be_ridge and is_small):
+        return plan
+    return replace(plan, n_rules=min(plan.n_rules, max(_FEWEST_RULES, plan.n_rules // 2)))
+
+
+def _fit_member(rows: Rows, fold: IntArray, plan: Plan, mix: Mix, rng: np.random.Generator, watch: Watch) -> Fitted:
+    """Return rules that are trained on the rows outside a fold and validated on rows of the fold."""
+    training = _leave_out(rows, fold)
+    plan = replace(plan, n_rules=min(plan.n_rules, len(training.X))) if plan.may_be_ridge else plan
+    trained = train_rules(training, rows.take(fold[:_MOST_VALIDATION_ROWS]), plan, rng, watch)
+    return finish_fit(trained, training, rows, plan, mix, watch)
+
+
+def _leave_out(rows: Rows, fold: IntArray) -> Rows:
+    return rows.take(np.delete(np.arange(len(rows.X)), fold))
+
+
+def find_rows(rows: Rows, distinct: Rows) -> IntArray:
+    """Return the place of each row among distinct rows, -1 where it is not there."""
+    stacked = np.vstack([np.hstack([part.X, part.y]) for part in (distinct, rows)])
+    _, group = np.unique(stacked, axis=0, return_inverse=True)
+    group = group.reshape(-1)
+    place = np.full(len(stacked), -1)
+    place[group[: len(distinct.X)]] = np.arange(len(distinct.X))
+    return place[group[len(distinct.X) :]]
