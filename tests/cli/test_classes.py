@@ -59,10 +59,31 @@ def test_text_is_classified_and_scored_beside_others(call, levels):
     assert (model.classes_.tolist(), model.scores_.measure) == (["cheap", "dear", "fair"], "log loss")
 
 
-def test_classes_have_no_short_rules_yet_and_a_note_says_so(call, levels):
-    code, _, err = call("fit", "levels.csv", "-t", "level", "-o", "new.takagi", "--iterations", "20", "--no-score")
-    assert (code, "Note: there are no short rules for classes yet: --accurate is taken." in err) == (0, True)
-    assert load("new.takagi")[-1].recipe_ == "accurate"
+def test_short_rules_are_the_default_and_compared_with_the_accurate_model(call, levels):
+    words = ("fit", "levels.csv", "-t", "level", "-o", "new.takagi", "--iterations", "20")
+    code, out, _ = call(*words, "--rules", "2", "--terms", "2", "--json")
+    told = json.loads(out)
+    assert (code, told["settings"]["recipe"], told["settings"]["task"]) == (0, "short", "classification")
+    assert told["score"]["scores"][1]["who"] == "the accurate model"
+    assert load("new.takagi")[-1].recipe_ == "short"
+
+
+def test_a_committee_of_classifiers_is_fitted_and_used(call, levels):
+    words = ("fit", "levels.csv", "-t", "level", "-o", "new.takagi", "--committee", "--iterations", "20")
+    assert call(*words, "--rules", "2", "--no-score")[0] == 0
+    assert len(load("new.takagi")[-1].estimators_) == 8
+    for words in [
+        ("explain", "new.takagi", "levels.csv"),
+        ("plot", "new.takagi", "importance", "levels.csv", "-o", "i.svg"),
+    ]:
+        code, _, err = call(*words)
+        assert (code, "the model is a committee" in err) == (2, True)
+        assert call(*words, "--member", "2")[0] == 0
+    code, out, _ = call("predict", "new.takagi", "levels.csv", "--proba", "--quiet")
+    assert (code, out.split("\n")[0]) == (
+        0,
+        "predicted_level,probability_cheap,probability_dear,probability_fair",
+    )
 
 
 @pytest.mark.parametrize(("task", "kind"), [("regression", "TSKRegressor"), ("classification", "TSKClassifier")])
@@ -113,8 +134,7 @@ def test_two_models_are_compared_by_log_loss(call, levels):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--committee",), "--committee is for a target of numbers, and 'level' is classes; leave it out."),
-        (("--terms", "2"), "--terms is for a target of numbers, and 'level' is classes; leave it out."),
+        (("--intervals",), "--intervals is for a target of numbers; classes have probabilities. Leave it out."),
         (("--task", "regression"), "must be numbers, got 'cheap'"),
     ],
 )

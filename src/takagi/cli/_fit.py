@@ -11,7 +11,7 @@ import typer
 from sklearn.pipeline import Pipeline
 
 from takagi import workflow
-from takagi._text import count, quote
+from takagi._text import count
 from takagi.cli._console import (
     Misuse,
     console,
@@ -175,11 +175,8 @@ def fit(
     choice = workflow.ColumnChoice(drop or (), category or (), number or (), date or (), max_levels, group, time_column)
     parts, data = _read(source, target, choice, None if task is None else task.value, seed)
     show_training_table(source, data)
-    if data.task not in workflow.SHORT_TASKS and recipe == "short":
-        _refuse_for_classes(data, {"--conditions": conditions, "--terms": terms})
-        print_note("there are no short rules for classes yet: --accurate is taken.")
-        recipe = "accurate"
-    _refuse_for_classes(data, {"--committee": committee, "--intervals": intervals})
+    if intervals and data.task == workflow.CLASSIFICATION:
+        raise Misuse("--intervals is for a target of numbers; classes have probabilities. Leave it out.")
     if parts is not None and recipe == "short":
         print_note("short rules are fitted in memory, and this table is too large for that: --accurate is taken.")
         recipe = "accurate"
@@ -192,11 +189,9 @@ def fit(
     candidates: list[workflow.Candidate] = []
     if tune:
         splits = workflow.plan_splits(len(data.y), seed, data.ties, once=True, labels=data.labels)
-        is_open = parts is None and not (accurate or droprule or conditions or terms)
-        searched = workflow.list_candidates(
-            rules, iterations, seed, recipe="auto" if is_open else recipe, task=data.task
-        )
-        tried = [replace(one, **fixed) for one in searched]
+        searched = "auto" if recipe == "short" and not (conditions or terms) else recipe
+        tried = workflow.list_candidates(rules, iterations, seed, recipe=searched, task=data.task)
+        tried = [replace(one, **fixed) for one in tried]
         settings, candidates = _search(data, splits, tried, seed)
     if parts is not None:
         model, score = _train_in_parts(output, parts, data, settings, splits, no_score)
@@ -233,13 +228,6 @@ def _choose_recipe(accurate: bool, droprule: bool, has_limits: bool) -> str:
     return "accurate" if accurate else "droprule" if droprule else "short"
 
 
-def _refuse_for_classes(data: workflow.TrainingTable, options: dict[str, Any]) -> None:
-    """Raise `Misuse` for options that are given but for numbers only."""
-    given = [option for option, value in options.items() if value]
-    if data.task == workflow.CLASSIFICATION and given:
-        raise Misuse(f"{given[0]} is for a target of numbers, and {quote(data.y.name)} is classes; leave it out.")
-
-
 def _search(
     data: workflow.TrainingTable, splits: workflow.Splits, tried: list[workflow.ModelSettings], seed: int
 ) -> tuple[workflow.ModelSettings, list[workflow.Candidate]]:
@@ -264,8 +252,6 @@ def _train(
 
 def _list_others(settings: workflow.ModelSettings) -> dict[str, workflow.ModelSettings]:
     """Return what short rules are compared with, and the other way round: the price of rules to be read."""
-    if settings.task not in workflow.SHORT_TASKS:
-        return {}
     plain = workflow.ModelSettings(
         random_state=settings.random_state, extrapolation=settings.extrapolation, task=settings.task
     )

@@ -13,7 +13,7 @@ from takagi._compat import Interval, StrOptions, fit_context
 from takagi._extrapolation import warn_of_held
 from takagi._labels import find_labels, validate_classes
 from takagi._typing import FloatArray, Table
-from takagi._validation import is_dask, read_target_names, validate_rows
+from takagi._validation import is_dask, validate_rows
 from takagi.estimators._base import BaseTSK, count_threads, with_one_blas_thread
 from takagi.initializers import Initializer
 from takagi.optimizers import Optimizer, OwnOptimizer
@@ -67,8 +67,8 @@ class TSKClassifier(ClassifierMixin, BaseTSK):
         than pilot fits and is the one rule.
     is_single_target_ : bool
         Whether there are two classes, and so one output.
-    target_name_ : str or None
-        The name of y, if it has one.
+    target_name_ : str
+        The name of y, only if it has one.
     n_iter_, best_iter_ : int
         As in `TSKRegressor`; logistic regression counts as one iteration.
     stages_, recipe_, n_rules_, keep_prob_, l2_, smoothness_, batch_size_, stream_, \
@@ -214,8 +214,7 @@ class TSKClassifier(ClassifierMixin, BaseTSK):
         known = copy(self)
         if self._find_start() is None:
             known.__dict__.pop("classes_", None)  # of an earlier fit
-        self._fit(known, X, y, sample_weight, (X_val, y_val), callback)
-        return self._take_name(y)
+        return self._fit(known, X, y, sample_weight, (X_val, y_val), callback)
 
     @fit_context(prefer_skip_nested_validation=True)
     @with_one_blas_thread
@@ -263,13 +262,7 @@ class TSKClassifier(ClassifierMixin, BaseTSK):
             known.classes_ = self._agree(find_labels(np.asarray(classes)))
         elif not hasattr(self, "classes_"):
             raise ValueError("classes must be passed on the first call to partial_fit: all labels that will ever come.")
-        self._feed(known, X, y, sample_weight)
-        return self._take_name(y)
-
-    def _take_name(self, y: Table) -> "TSKClassifier":
-        names = read_target_names(y)
-        self.target_name_ = None if names is None else names[0]
-        return self
+        return self._feed(known, X, y, sample_weight)
 
     def _agree(self, classes: np.ndarray) -> np.ndarray:
         """Return the classes of a block, which must be those of the blocks before it."""

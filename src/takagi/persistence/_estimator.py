@@ -69,12 +69,10 @@ def decode_estimator(kind: type[Any], parameters: dict[str, Any], node: Node) ->
     none = np.empty((0, rules.n_features)), np.empty((0, rules.n_outputs)), np.empty(0)
     names = decode_names(parts["feature_names"], rules.n_features)
     classes = _decode_classes(parts["classes"], rules) if has_classes else None
-    data = TrainingData(*none, names, None, is_single, classes)
+    class_name = parts["target"].text() if "target" in parts else None
+    data = TrainingData(*none, names, None, is_single, classes, class_name)
     stream = decode_stream(parts["stream"], rules, fitted) if "stream" in parts else None
-    estimator = kind.from_fitted(fitted, data, parameters, stream)
-    if has_classes:
-        estimator.target_name_ = parts["target"].text() if "target" in parts else None
-    return estimator
+    return kind.from_fitted(fitted, data, parameters, stream)
 
 
 def _encode_classes(model: TSKClassifier) -> dict[str, Any]:

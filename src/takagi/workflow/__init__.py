@@ -6,7 +6,7 @@ they are through a callable that takes an `Event`. Nothing is printed.
 
 from takagi.workflow._columns import LEFT_OUT, ColumnSummary, summarize_columns
 from takagi.workflow._events import Event, Tell
-from takagi.workflow._measures import MEASURES, LogLoss
+from takagi.workflow._measures import MEASURES
 from takagi.workflow._models import LabeledRows, LoadedModel
 from takagi.workflow._parts import RowsInParts, TableParts, comes_in_parts, read_sample, train_in_parts
 from takagi.workflow._scores import (
@@ -17,7 +17,7 @@ from takagi.workflow._scores import (
     score_model,
     score_settings,
 )
-from takagi.workflow._settings import SHORT_TASKS, ModelSettings, choose_settings, list_candidates
+from takagi.workflow._settings import ModelSettings, choose_settings, list_candidates
 from takagi.workflow._splits import Splits, Ties, plan_splits, split_off
 from takagi.workflow._stability import RuleStability, StableRule, rule_stability
 from takagi.workflow._table import ColumnChoice, TrainingTable, read_training_table
@@ -30,14 +30,12 @@ __all__ = [
     "LEFT_OUT",
     "MEASURES",
     "REGRESSION",
-    "SHORT_TASKS",
     "Candidate",
     "ColumnChoice",
     "ColumnSummary",
     "Event",
     "LabeledRows",
     "LoadedModel",
-    "LogLoss",
     "ModelSettings",
     "RowsInParts",
     "RuleStability",

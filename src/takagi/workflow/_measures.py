@@ -63,7 +63,7 @@ class Measure(ABC):
         return self.unit * float(self.look(y, self.predict(way, X))[0].mean()) ** self.power
 
 
-class SquaredError(Measure):
+class NumberMeasure(Measure):
     """Numbers: RMSE and R2."""
 
     name, second, power = "RMSE", "R2", 0.5
@@ -103,7 +103,7 @@ class SquaredError(Measure):
         return 1 - mean / float(np.var(np.asarray(y) / self.unit)) if has_spread else np.nan
 
 
-class LogLoss(Measure):
+class ClassMeasure(Measure):
     """Classes: log loss and accuracy."""
 
     name, second, power = "log loss", "Accuracy", 1.0
@@ -149,4 +149,4 @@ class LogLoss(Measure):
         return mean
 
 
-MEASURES: dict[str, type[Measure]] = {REGRESSION: SquaredError, CLASSIFICATION: LogLoss}
+MEASURES: dict[str, type[Measure]] = {REGRESSION: NumberMeasure, CLASSIFICATION: ClassMeasure}

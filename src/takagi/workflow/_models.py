@@ -17,7 +17,7 @@ from takagi._wording import name_features, name_outputs
 from takagi.persistence import load
 from takagi.tables import DatasetError, OpenTable, RequestError, find_columns, list_origins, locate_file
 from takagi.workflow._flags import write_flags
-from takagi.workflow._measures import LogLoss
+from takagi.workflow._measures import ClassMeasure
 from takagi.workflow._target import match_labels, read_target
 
 _CELLS_PER_BLOCK = 2**19
@@ -66,7 +66,7 @@ class LoadedModel:
         """Names of what the model predicts."""
         if self.classes is None:
             return list(name_outputs(self.opened.model))
-        return [self._last.target_name_ or "class"]
+        return [getattr(getattr(self._last, "estimators_", [self._last])[0], "target_name_", "class")]
 
     @property
     def classes(self) -> list[Any] | None:
@@ -122,7 +122,7 @@ class LoadedModel:
     def find_seen(self, rows: LabeledRows) -> float:
         """Return which part of rows trained the model; NaN if it does not know."""
         sheet = getattr(self._last, "scores_", None)
-        y = rows.y if self.classes is None else LogLoss(self.classes).encode(rows.y)
+        y = rows.y if self.classes is None else ClassMeasure(self.classes).encode(rows.y)
         return np.nan if sheet is None else sheet.find_seen(self.opened.encode(rows.X), y)
 
     def find_rows(self, table: OpenTable, wanted: Sequence[int]) -> dict[int, Any]:

@@ -5,11 +5,14 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from takagi import TableEncoder, TSKClassifier, TSKCommittee, TSKRegressor
+from takagi import TableEncoder, TSKClassifier, TSKCommittee, TSKCommitteeClassifier, TSKRegressor
 from takagi._text import count
 from takagi.workflow._target import CLASSIFICATION, REGRESSION
 
-SHORT_TASKS = (REGRESSION,)  # that short rules are for
+_KINDS: dict[str, tuple[type, type]] = {  # of a task: a model, and a committee
+    REGRESSION: (TSKRegressor, TSKCommittee),
+    CLASSIFICATION: (TSKClassifier, TSKCommitteeClassifier),
+}
 _RULES = (4, 8, 16, 32, 64)
 _EFFORTS = ((0.6, 5000), (0.8, 5000), (0.9, 15000))  # chance to keep a rule, iterations
 
@@ -75,14 +78,13 @@ class ModelSettings:
         return self.recipe != "short", self.n_rules if isinstance(self.n_rules, int) else float("inf")
 
 
-def make_estimator(settings: ModelSettings) -> TSKRegressor | TSKClassifier | TSKCommittee:
-    """Return what is to be fitted to a matrix."""
-    if settings.task == CLASSIFICATION:
-        return TSKClassifier(**settings.parameters)
-    regressor = TSKRegressor(**settings.parameters)
+def make_estimator(settings: ModelSettings) -> Any:
+    """Return what is to be fitted to a matrix: a regressor, a classifier, or a committee of such."""
+    single, several = _KINDS[settings.task]
+    estimator = single(**settings.parameters)
     if not settings.committee:
-        return regressor
-    return TSKCommittee(estimator=regressor, random_state=settings.random_state, n_jobs=-1)
+        return estimator
+    return several(estimator=estimator, random_state=settings.random_state, n_jobs=-1)
 
 
 def build_model(settings: ModelSettings) -> Pipeline:
@@ -121,7 +123,7 @@ def list_candidates(
         for keep_prob, iterations in _EFFORTS
     ]
     recipes = {
-        "short": [short] if task in SHORT_TASKS else [],
+        "short": [short],
         "accurate": [accurate],
         "droprule": dropping if n_rules != "auto" else [],
     }
