@@ -21,7 +21,8 @@ import pandas as pd
 from takagi.datasets import load_dataset
 from takagi.scores import COVERAGE
 from takagi.workflow import ModelSettings, TrainingTable, plan_splits
-from takagi.workflow._scores import REGRESSION, score_ways
+from takagi.workflow._measures import NumberMeasure
+from takagi.workflow._scores import score_ways
 from takagi.workflow._settings import build_model
 
 TABLES = ("Abalone", "Wine-white", "PowerPlant", "Protein", "Concrete", "Airfoil", "Wine-red")
@@ -42,7 +43,7 @@ def list_ways(which: str) -> dict:
     """Return ways to predict, fresh ones."""
     short = build_model(ModelSettings(recipe="short"))
     ways = {} if which == "rivals" else {"takagi": short}
-    return {**ways, **REGRESSION.make_rivals(short[0])}
+    return {**ways, **NumberMeasure.make_rivals(short[0])}
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from takagi._text import shorten
 from takagi._typing import FloatArray, IntArray, Table
-from takagi._validation import TrainingData, reject_missing, reject_text, validate_weight
+from takagi._validation import TrainingData, read_target_names, reject_missing, reject_text, validate_weight
 
 _NOT_THERE = ("NAType", "NaTType", "NoneType")  # pandas' missing values, and Python's
 _SHOWN = 5  # labels in an error
@@ -42,8 +42,9 @@ def validate_classes(
     weight = weight * weigh_classes(estimator.class_weight, classes, code, weight)[code]
     if is_first and len(np.unique(code[weight > 0])) < 2:
         raise ValueError("At least two classes must have weight, but sample_weight and class_weight leave fewer.")
-    y, names_out = make_targets(code, len(classes)), name_classes(classes)
-    return TrainingData(X, y, weight, names, names_out, len(classes) == 2, classes)
+    targets, names_out = make_targets(code, len(classes)), name_classes(classes)
+    own_name = (read_target_names(y) or [""])[0] or None
+    return TrainingData(X, targets, weight, names, names_out, len(classes) == 2, classes, own_name)
 
 
 def find_labels(labels: Any) -> np.ndarray:

@@ -1,9 +1,9 @@
-"""How well something predicts: errors, and the ridge regression that rules are compared with."""
+"""How well something predicts: errors, and the linear models that rules are compared with."""
 
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import RidgeCV
+from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.metrics import r2_score, root_mean_squared_error
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -14,6 +14,11 @@ from takagi._typing import FloatArray
 def make_ridge() -> Pipeline:
     """Return ridge regression on standardized inputs, its strength chosen by leaving one out."""
     return make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 4, 15)))
+
+
+def make_logistic() -> Pipeline:
+    """Return logistic regression on standardized inputs."""
+    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
 
 
 def score_predictions(who: str, actual: FloatArray, predicted: FloatArray) -> dict[str, Any]:

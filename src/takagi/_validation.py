@@ -24,6 +24,7 @@ class TrainingData(NamedTuple):
     target_names: Sequence[str] | None
     is_single_target: bool  # whether y came as one column of its own
     classes: Any = None  # array of labels, if targets are classes
+    class_name: str | None = None  # of the column that has them
 
 
 Validate: TypeAlias = Callable[..., TrainingData]  # validate_training, or what takes its place for classes

@@ -111,6 +111,7 @@ def test_json_is_all_of_the_output(call, scratch):
         "committee": False,
         "max_conditions": None,
         "max_terms": None,
+        "task": "regression",
     }
     assert summary["settings"] == settings
     sheet = summary["score"]
@@ -148,7 +149,7 @@ def test_tune_shows_a_table_and_takes_the_simplest_of_the_best(call, scratch):
     code, out, _ = call(*words, "--rules", 2, "--json")
     summary = json.loads(out)
     assert code == 0
-    errors = [one["rmse"] for one in summary["search"]]
+    errors = [one["error"] for one in summary["search"]]
     assert errors == sorted(errors)
     assert {(one["recipe"], one["keep_prob"]) for one in summary["search"]} == {
         ("short", "auto"),
@@ -158,7 +159,7 @@ def test_tune_shows_a_table_and_takes_the_simplest_of_the_best(call, scratch):
     assert {(one["n_rules"], one["max_iter"]) for one in summary["search"]} == {(2, 60)}
     best = summary["search"][0]
     chosen = next(one for one in summary["search"] if one["recipe"] == summary["settings"]["recipe"])
-    assert chosen["rmse"] <= best["rmse"] + best["standard_error"]
+    assert chosen["error"] <= best["error"] + best["standard_error"]
     assert load("new.takagi")[-1].recipe == summary["settings"]["recipe"]
     code, out, err = call(*words, "--force")
     table = out[out.index("Recipe") :].splitlines()

@@ -2,7 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from takagi.workflow._columns import ColumnSummary, read_target, summarize_columns
+from takagi.workflow._columns import ColumnSummary, summarize_columns
+from takagi.workflow._target import read_target
 
 N = 40
 MANY = ", ".join(sorted(f"n{k}" for k in range(40))[:8])

@@ -25,6 +25,7 @@ _HINTS = {
 }
 _OPTIONS = (
     "names", "no_header", "sheet", "drop", "target", "committee", "row", "intervals", "group", "time", "member",
+    "task", "no_score", "proba", "interval",
 )  # that errors are about  # fmt: skip
 
 MAKE, READ, PAPER = "Make and use a model", "Read a model", "The paper"
@@ -271,4 +272,4 @@ def takagi(
         bool, typer.Option("--debug", help="Show the traceback of an error; may stand anywhere on the line.")
     ] = False,
 ) -> None:
-    """Takagi-Sugeno-Kang fuzzy regression: from a table to a handful of IF-THEN rules."""
+    """Takagi-Sugeno-Kang fuzzy models: from a table to a handful of IF-THEN rules."""

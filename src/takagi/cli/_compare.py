@@ -4,7 +4,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from takagi._text import count, format_share
@@ -12,7 +11,7 @@ from takagi.cli._console import Misuse, print_json, print_note, set_output
 from takagi.cli._options import AsJson, Names, NoHeader, QuietResult, Sheet, TableFile, Target
 from takagi.cli._tables import make_layout, open_input, read_labeled, show_scores
 from takagi.tables import OpenTable
-from takagi.workflow import LabeledRows, LoadedModel, compare_predictions
+from takagi.workflow import CLASSIFICATION, MEASURES, REGRESSION, LabeledRows, LoadedModel, compare_predictions
 
 _FEWEST_ROWS = 10
 _FEW_SEEN = 0.02
@@ -40,10 +39,15 @@ def compare(
     if len(models) < 2:
         raise Misuse("A and B are the same file; name two models.")
     rows = {name: _read(model, source, target) for name, model in models.items()}
-    y = rows[_name(first)].y
-    predictions = {name: np.asarray(model.model.predict(rows[name].X)) for name, model in models.items()}
-    predictions["the mean of these rows"] = np.full(len(y), y.mean())
-    score = compare_predictions(y, predictions, f"the {count(len(y), 'row')} of {source.label}")
+    y, (one, other) = rows[_name(first)].y, models.values()
+    if one.classes != other.classes:
+        raise Misuse("the models do not predict the same: both must predict numbers, or the same classes.")
+    task = REGRESSION if one.classes is None else CLASSIFICATION
+    measure = MEASURES[task](y if one.classes is None else one.classes)
+    predictions = {name: measure.predict(model.model, rows[name].X) for name, model in models.items()}
+    simplest, guess = measure.guess(y)
+    predictions[simplest] = guess
+    score = compare_predictions(y, predictions, f"the {count(len(y), 'row')} of {source.label}", measure)
     seen = {name: model.find_seen(rows[name]) for name, model in models.items()}
     show_scores(score)
     for name, part in seen.items():

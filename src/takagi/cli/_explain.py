@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from takagi.cli._console import print_json, print_text, set_output
-from takagi.cli._options import AsJson, ModelFile, Names, NoHeader, QuietResult, Sheet, TableFile
+from takagi.cli._options import AsJson, Member, ModelFile, Names, NoHeader, QuietResult, Sheet, TableFile
 from takagi.cli._tables import make_layout, open_input
 from takagi.inspection import LocalExplanation, explain_local
 from takagi.workflow import LoadedModel
@@ -19,6 +19,7 @@ def explain(
         list[int] | None,
         typer.Option(min=0, metavar="N", show_default="0", help="The row, counted from 0 below the names; repeatable."),
     ] = None,
+    member: Member = None,
     sheet: Sheet = None,
     no_header: NoHeader = False,
     names: Names = None,
@@ -30,7 +31,10 @@ def explain(
     loaded = LoadedModel(model)
     source = open_input(table, make_layout(no_header, names, sheet))
     found = loaded.find_rows(source, row or [0])
-    explained = [replace(explain_local(loaded.model, X), row_numbers=(number,)) for number, X in found.items()]
+    # Probabilities of a committee of classifiers are no sum that its members' rules explain.
+    needs_one = member is not None or loaded.classes is not None
+    told = loaded.take_member(member) if needs_one else loaded.model
+    explained = [replace(explain_local(told, X), row_numbers=(number,)) for number, X in found.items()]
     if as_json:
         print_json([_to_dict(one, output) for one in explained for output in one.output_names])
     else:

@@ -41,6 +41,13 @@ class Extrapolation(Enum):
     linear = "linear"
 
 
+class Task(Enum):
+    """What a target is."""
+
+    classification = workflow.CLASSIFICATION
+    regression = workflow.REGRESSION
+
+
 def parse_rules(text: str) -> int | str:
     """Return a number of rules, or "auto"."""
     if text == "auto":
@@ -54,6 +61,13 @@ def fit(
     table: TableFiles,
     target: Annotated[str, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="The model file to write.")],
+    task: Annotated[
+        Task | None,
+        typer.Option(
+            show_default="by the target",
+            help="Predict classes or numbers; text, true and false, and two numbers are classes.",
+        ),
+    ] = None,
     rules: Annotated[
         str | None,
         typer.Option(
@@ -159,21 +173,25 @@ def fit(
     layout = make_layout(no_header, names, sheet)
     source = workflow.TableParts.open(table, layout) if _has_parts(table) else open_input(table[0], layout)
     choice = workflow.ColumnChoice(drop or (), category or (), number or (), date or (), max_levels, group, time_column)
-    parts, data = _read(source, target, choice, seed)
+    parts, data = _read(source, target, choice, None if task is None else task.value, seed)
     show_training_table(source, data)
+    if intervals and data.task == workflow.CLASSIFICATION:
+        raise Misuse("--intervals is for a target of numbers; classes have probabilities. Leave it out.")
     if parts is not None and recipe == "short":
         print_note("short rules are fitted in memory, and this table is too large for that: --accurate is taken.")
         recipe = "accurate"
     fixed: dict[str, Any] = {
         "max_conditions": conditions, "max_terms": terms, "max_levels": max_levels, "extrapolation": extrapolation.value
     }  # fmt: skip
-    settings = replace(workflow.choose_settings(rules, iterations, seed, recipe=recipe, committee=committee), **fixed)
+    settings = workflow.choose_settings(rules, iterations, seed, recipe=recipe, committee=committee, task=data.task)
+    settings = replace(settings, **fixed)
     splits: workflow.Splits | None = None
     candidates: list[workflow.Candidate] = []
     if tune:
-        splits = workflow.plan_splits(len(data.y), seed, data.ties, once=True)
+        splits = workflow.plan_splits(len(data.y), seed, data.ties, once=True, labels=data.labels)
         searched = "auto" if recipe == "short" and not (conditions or terms) else recipe
-        tried = [replace(one, **fixed) for one in workflow.list_candidates(rules, iterations, seed, recipe=searched)]
+        tried = workflow.list_candidates(rules, iterations, seed, recipe=searched, task=data.task)
+        tried = [replace(one, **fixed) for one in tried]
         settings, candidates = _search(data, splits, tried, seed)
     if parts is not None:
         model, score = _train_in_parts(output, parts, data, settings, splits, no_score)
@@ -194,7 +212,7 @@ def fit(
                 **_summarize_table(data),
                 "settings": asdict(settings),
                 "search": [
-                    {**asdict(c.settings), "rmse": c.rmse, "standard_error": c.standard_error} for c in candidates
+                    {**asdict(c.settings), "error": c.error, "standard_error": c.standard_error} for c in candidates
                 ],
                 "score": None if score is None else {**asdict(score), "verdict": score.describe()},
                 "rules": rule_table(model).to_dict("records"),
@@ -234,7 +252,9 @@ def _train(
 
 def _list_others(settings: workflow.ModelSettings) -> dict[str, workflow.ModelSettings]:
     """Return what short rules are compared with, and the other way round: the price of rules to be read."""
-    plain = workflow.ModelSettings(random_state=settings.random_state, extrapolation=settings.extrapolation)
+    plain = workflow.ModelSettings(
+        random_state=settings.random_state, extrapolation=settings.extrapolation, task=settings.task
+    )
     if settings.recipe == "short":
         return {"the accurate model": replace(plain, recipe="accurate")}
     has_rival = settings.recipe == "accurate" and not settings.committee
@@ -263,11 +283,13 @@ def _has_parts(table: list[str]) -> bool:
 
 
 def _read(
-    source: Any, target: str, choice: workflow.ColumnChoice, seed: int
+    source: Any, target: str, choice: workflow.ColumnChoice, task: str | None, seed: int
 ) -> tuple[workflow.RowsInParts | None, workflow.TrainingTable]:
     """Read a table, or a sample of one in parts that has more rows than that."""
     if not isinstance(source, workflow.TableParts):
-        return None, workflow.read_training_table(source, target, choice)
+        return None, workflow.read_training_table(source, target, choice, task)
+    if task == workflow.CLASSIFICATION:
+        raise Misuse("classes are learned from a table of one file, which fits into memory.")
     if choice.group is not None or choice.time is not None:
         raise Misuse("--group and --time are for a table of one file, which fits into memory.")
     parts, data = run_watched(workflow.read_sample, source, target, choice, seed)
@@ -313,22 +335,23 @@ def _summarize_table(data: workflow.TrainingTable) -> dict[str, Any]:
 
 def _show_candidates(candidates: list[workflow.Candidate], chosen: workflow.Candidate) -> None:
     """Print the table of a search, the best first, and what the choice costs."""
-    heading = f">RMSE, mean of {len(candidates[0].errors)} folds"
+    measure = workflow.MEASURES[chosen.settings.task].name
+    heading = f">{measure}, mean of {len(candidates[0].errors)} folds"
     table = make_table("Recipe", ">Rules", ">Chance to keep a rule", ">Iterations", heading, ">Standard error")
-    numbers = [number for one in candidates for number in (one.rmse, one.standard_error)]
+    numbers = [number for one in candidates for number in (one.error, one.standard_error)]
     errors = write_errors(numbers)
     for place, candidate in enumerate(candidates):
         settings = candidate.settings
         cells = (settings.recipe, f"{settings.n_rules or 'auto'}", f"{settings.keep_prob}", f"{settings.max_iter:,}")
         table.add_row(*cells, *errors[2 * place : 2 * place + 2], style="bold" if candidate is chosen else "")
     console.print(table)
-    best, (error, least, spread) = candidates[0], write_errors([chosen.rmse, candidates[0].rmse, numbers[1]])
+    best, (error, least, spread) = candidates[0], write_errors([chosen.error, candidates[0].error, numbers[1]])
     if chosen is best:
-        print_text(f"Chosen: the first, RMSE {error}; none within its standard error is easier to read.\n")
+        print_text(f"Chosen: the first, {measure} {error}; none within its standard error is easier to read.\n")
         return
-    cost = 100 * (chosen.rmse / best.rmse - 1) if best.rmse else 0.0
+    cost = 100 * (chosen.error / best.error - 1) if best.error else 0.0
     print_text(
-        f"Chosen: {_name(chosen)}, RMSE {error}, the easiest to read within a standard error ({spread}) of\n"
+        f"Chosen: {_name(chosen)}, {measure} {error}, the easiest to read within a standard error ({spread}) of\n"
         f"the best, {least} ({_name(best)}); it costs {cost:.1f} %.\n"
     )
 
@@ -344,4 +367,5 @@ def _say_next(path: Path, table: str, model: Pipeline) -> None:
     print_text(f"  takagi predict {name} NEW.csv -o predictions.csv")
     print_text(f"  takagi explain {name} {table} --row 0")
     print_text(f"  takagi report {name} {table} -o report.html")
-    print_text(f"  takagi simplify {name} {table} -o small.takagi")
+    if not hasattr(model[-1], "classes_"):
+        print_text(f"  takagi simplify {name} {table} -o small.takagi")

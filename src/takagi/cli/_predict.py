@@ -36,6 +36,9 @@ def predict(
             help="Add columns lower_ and upper_: limits between which that part of new rows lies, such as 0.9.",
         ),
     ] = None,
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Add a column probability_ for each class, for a model of classes.")
+    ] = False,
     flags: Annotated[
         bool,
         typer.Option(
@@ -67,7 +70,7 @@ def predict(
     task, n_rows = f"Predicting {source.label}", 0
     with open_writer(path) as writer, ProgressBars() as watch:
         watch(Event(task, 0, None, "rows"))
-        for block in loaded.predict_blocks(source, kept, interval, flags=flags):
+        for block in loaded.predict_blocks(source, kept, interval, proba=proba, flags=flags):
             writer.write(block)
             n_rows += len(block)
             watch(Event(task, n_rows, None, "rows"))

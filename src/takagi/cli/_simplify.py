@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from takagi._text import count
-from takagi.cli._console import print_json, print_text, set_output
+from takagi.cli._console import Misuse, print_json, print_text, set_output
 from takagi.cli._files import check_output
 from takagi.cli._options import AsJson, Force, Member, ModelFile, Names, NoHeader, Quiet, Sheet, TableFile, Target
 from takagi.cli._progress import ProgressBars
@@ -52,6 +52,8 @@ def simplify_model(
     set_output(quiet=quiet, silent=quiet or as_json)
     path = check_output(output, force, inputs=[table])
     loaded = LoadedModel(model)
+    if loaded.classes is not None:
+        raise Misuse("only models that predict numbers can be made smaller, and this one predicts classes.")
     full = loaded.take_member(member)
     rows = read_labeled(loaded, open_input(table, make_layout(no_header, names, sheet)), target)
     limits: dict[str, Any] = {

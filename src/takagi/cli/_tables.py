@@ -8,10 +8,11 @@ from takagi.cli._console import cell, console, make_table, print_note, print_tex
 from takagi.cli._files import STANDARD
 from takagi.scores import COVERAGE, ScoreSheet
 from takagi.tables import Finding, NamedTable, OpenTable, TableCheck, TableLayout, open_table
-from takagi.workflow import LEFT_OUT, LabeledRows, LoadedModel, TrainingTable
+from takagi.workflow import LEFT_OUT, REGRESSION, LabeledRows, LoadedModel, TrainingTable, list_labels
 
 _MOST_LISTED = 20
 _MOST_FINDINGS = 8
+_MOST_CLASSES = 5
 _TO_DROP = ("leak", "identifier", "row number", "constant", "duplicate column")
 
 
@@ -62,13 +63,25 @@ def show_training_table(source: NamedTable, data: TrainingTable) -> None:
     console.print(table)
     if len(data.columns) > _MOST_LISTED:
         print_text(f"... and {count(len(data.columns) - _MOST_LISTED, 'more column')}")
-    target = f"Target {data.y.name}: {write_number(data.y.min())} to {write_number(data.y.max())}"
     left_out = f"; {count(data.n_dropped, 'row')} without it left out" if data.n_dropped else ""
-    print_text(f"\n{target}{left_out}")
+    print_text(f"\nTarget {data.y.name}: {_describe_target(data)}{left_out}")
     if data.is_sample:
         print_text(f"Ranges, levels and missing values are those of {len(data.y):,} rows drawn at random.")
     print_text("")
     _show_findings(data.check)
+
+
+def _describe_target(data: TrainingTable) -> str:
+    """Return the range of a target, or its classes with their rows; a note tells of classes that no score can test."""
+    if data.task == REGRESSION:
+        return f"{write_number(data.y.min())} to {write_number(data.y.max())}"
+    sizes = data.y.value_counts()
+    single = sizes.index[sizes == 1].tolist()
+    if single:
+        rows = count(len(single), "class of one row").replace("rows", "row")
+        print_note(f"{rows}, which no score can test: {list_labels(single)}.")
+    shown = [f"{shorten(str(label))} ({n:,})" for label, n in sizes.iloc[:_MOST_CLASSES].items()]
+    return f"{len(sizes)} classes: {', '.join(shown)}{', ...' if len(sizes) > _MOST_CLASSES else ''}"
 
 
 def _show_findings(check: TableCheck) -> None:
@@ -91,4 +104,6 @@ def _write_finding(finding: Finding) -> str:
         remedy = f"To leave it out: --drop {shlex.quote(finding.columns[0])}"
     elif finding.kind == "code":
         remedy = f"If they are codes, not amounts: --category {shlex.quote(finding.columns[0])}"
+    elif finding.kind == "few values":
+        remedy = "If they are classes: --task classification"
     return f"{finding.kind}{' ' * bool(names)}{names}: {finding.evidence}. {remedy}"

@@ -377,7 +377,10 @@ class BaseTSK(BaseEstimator):
     def _take_columns(self, data: TrainingData, stream: Stream | None) -> None:
         """Set what is known of the columns before there are rules."""
         self.n_features_in_, self.is_single_target_ = data.X.shape[1], data.is_single_target
-        given = {"feature_names_in_": data.feature_names, "classes_": data.classes, "stream_": stream}
+        given = {
+            "feature_names_in_": data.feature_names, "classes_": data.classes, "target_name_": data.class_name,
+            "stream_": stream,
+        }  # fmt: skip
         for name, value in given.items():
             if value is not None:
                 setattr(self, name, value)

@@ -70,6 +70,8 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
         than pilot fits and is the one rule.
     is_single_target_ : bool
         Whether there are two classes, and so one output.
+    target_name_ : str
+        The name of y, only if it has one.
     n_iter_, best_iter_ : int
         As in `TSKRegressor`; logistic regression counts as one iteration.
     set_scores_ : ndarray of shape (n_rows,)

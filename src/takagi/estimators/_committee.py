@@ -198,24 +198,6 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
         warn_of_held(rows, rules.limits, rules.feature_names)
         return self._shape(self._predict_rows(rows, n_threads))
 
-    def firing_share(self, X: Table) -> FloatArray:
-        """Return how much each rule of each member governs each row.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_rules)
-            For the rules of the first member, then those of the second, and so on; every row sums to 1, or to the
-            number of parts of the members' models.
-        """
-        check_is_fitted(self, "estimators_")
-        rows = validate_rows(self, X)
-        shares = [member.model_.firing_share(rows) for member in self.estimators_]
-        return np.concatenate(shares, axis=1) / len(shares)
-
     # -- intervals -----------------------------------------------------------------------------------------------------
 
     @with_one_blas_thread

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
 
 from takagi._compat import HasMethods, Interval, validate_parameters
 from takagi._messages import warn_user
-from takagi._typing import IntArray
-from takagi._validation import TrainingData
+from takagi._typing import FloatArray, IntArray, Table
+from takagi._validation import TrainingData, validate_rows
 from takagi.estimators._base import BaseTSK, check_trains, make_rng
 from takagi.fitting import (
     Fitted,
@@ -130,6 +131,24 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
         except BaseException:
             watch.end()  # members in other threads
             raise
+
+    def firing_share(self, X: Table) -> FloatArray:
+        """Return how much each rule of each member governs each row.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_rules)
+            For the rules of the first member, then those of the second, and so on; every row sums to 1, or to the
+            number of parts of the members' models.
+        """
+        check_is_fitted(self, "estimators_")
+        rows = validate_rows(self, X)
+        shares = [member.model_.firing_share(rows) for member in self.estimators_]
+        return np.concatenate(shares, axis=1) / len(shares)
 
     def _describe_error(self, fitted: Fitted, fold: Rows) -> str:
         """Return the error of a member on its fold as text."""

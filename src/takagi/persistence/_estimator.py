@@ -40,7 +40,7 @@ def encode_estimator(model: TSKRegressor | TSKClassifier) -> dict[str, Any]:
         "stopped": model.stopped_,
         "history": {name: encode_numbers(values) for name, values in model.history_.items()},
         "stages": encode_stages(model.stages_),
-        **({"classes": _encode_classes(model.classes_)} if isinstance(model, TSKClassifier) else {}),
+        **(_encode_classes(model) if isinstance(model, TSKClassifier) else {}),
         **({"set_scores": model.set_scores_.tolist()} if hasattr(model, "set_scores_") else {}),
         **({"stream": encode_stream(model.stream_)} if hasattr(model, "stream_") else {}),
     }
@@ -49,7 +49,7 @@ def encode_estimator(model: TSKRegressor | TSKClassifier) -> dict[str, Any]:
 def decode_estimator(kind: type[Any], parameters: dict[str, Any], node: Node) -> TSKRegressor | TSKClassifier:
     """Return a regressor or classifier from what `encode_estimator` made of it."""
     has_classes = kind is TSKClassifier
-    needed, optional = ((*_FIELDS, "classes"), ("set_scores",)) if has_classes else (_FIELDS, ("calibration",))
+    needed, optional = ((*_FIELDS, "classes"), ("set_scores", "target")) if has_classes else (_FIELDS, ("calibration",))
     parts = node.open(needed, optional=("stream", *optional))
     rules = decode_parts(parts)
     if (rules.link != "identity") != has_classes:
@@ -70,7 +70,8 @@ def decode_estimator(kind: type[Any], parameters: dict[str, Any], node: Node) ->
     none = np.empty((0, rules.n_features)), np.empty((0, rules.n_outputs)), np.empty(0)
     names = decode_names(parts["feature_names"], rules.n_features)
     classes = _decode_classes(parts["classes"], rules) if has_classes else None
-    data = TrainingData(*none, names, None, is_single, classes)
+    class_name = parts["target"].text() if "target" in parts else None
+    data = TrainingData(*none, names, None, is_single, classes, class_name)
     stream = decode_stream(parts["stream"], rules, fitted) if "stream" in parts else None
     model = kind.from_fitted(fitted, data, parameters, stream)
     if "set_scores" in parts:
@@ -86,13 +87,14 @@ def _decode_scores(node: Node) -> np.ndarray:
     return scores
 
 
-def _encode_classes(classes: np.ndarray) -> dict[str, Any]:
-    """Return labels and their type; those that are no text, numbers or truth values have no place in a file."""
+def _encode_classes(model: TSKClassifier) -> dict[str, Any]:
+    """Return labels with their type, and what they are of; other labels than scalars have no place in a file."""
+    classes, name = model.classes_, getattr(model, "target_name_", None)
     kind = "str" if classes.dtype.kind == "U" else classes.dtype.name
     labels = classes.tolist()
     if kind not in _LABELS or not all(type(label) in _LABELS[kind] for label in labels):
         raise ModelFileError(f"A model file cannot hold labels of classes of the type {type(labels[0]).__name__}.")
-    return {"type": kind, "labels": labels}
+    return {"classes": {"type": kind, "labels": labels}, **({} if name is None else {"target": name})}
 
 
 def _decode_classes(node: Node, rules: RuleModel) -> np.ndarray:

@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
+from takagi._scoring import make_logistic
 from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.profile import spread_rows
 from takagi.training import LogLoss
@@ -48,8 +46,7 @@ def _score_logistic(rows: FloatArray, code: IntArray, random_state: Any) -> list
         return []
     rows = rows[sample] / np.maximum(np.abs(rows[sample]).max(axis=0), np.finfo(float).tiny)
     folds = StratifiedKFold(_N_FOLDS, shuffle=True, random_state=random_state)
-    logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-    logs = cross_val_predict(logistic, rows, code, cv=folds, method="predict_log_proba")
+    logs = cross_val_predict(make_logistic(), rows, code, cv=folds, method="predict_log_proba")
     return [_score("Logistic regression", np.eye(len(classes))[code], logs)]
 
 

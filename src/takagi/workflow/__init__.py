@@ -6,6 +6,7 @@ they are through a callable that takes an `Event`. Nothing is printed.
 
 from takagi.workflow._columns import LEFT_OUT, ColumnSummary, summarize_columns
 from takagi.workflow._events import Event, Tell
+from takagi.workflow._measures import MEASURES
 from takagi.workflow._models import LabeledRows, LoadedModel
 from takagi.workflow._parts import RowsInParts, TableParts, comes_in_parts, read_sample, train_in_parts
 from takagi.workflow._scores import (
@@ -20,11 +21,15 @@ from takagi.workflow._settings import ModelSettings, choose_settings, list_candi
 from takagi.workflow._splits import Splits, Ties, plan_splits, split_off
 from takagi.workflow._stability import RuleStability, StableRule, rule_stability
 from takagi.workflow._table import ColumnChoice, TrainingTable, read_training_table
+from takagi.workflow._target import CLASSIFICATION, REGRESSION, list_labels
 from takagi.workflow._training import Candidate, calibrate_by_folds, choose_simplest, search_settings, train_model
 from takagi.workflow._warm_up import warm_up
 
 __all__ = [
+    "CLASSIFICATION",
     "LEFT_OUT",
+    "MEASURES",
+    "REGRESSION",
     "Candidate",
     "ColumnChoice",
     "ColumnSummary",
@@ -49,6 +54,7 @@ __all__ = [
     "describe_size",
     "keep_scores",
     "list_candidates",
+    "list_labels",
     "plan_splits",
     "read_sample",
     "read_training_table",

@@ -1,4 +1,4 @@
-"""What a table for training holds: which columns can be learned from, how they are read, and the target."""
+"""What a table for training holds: which columns can be learned from and how they are read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from takagi._text import quote, write_number
-from takagi._typing import BoolArray, FloatArray
+from takagi._typing import FloatArray
 from takagi.tables import (
     MISSING,
     Cells,
@@ -18,7 +18,6 @@ from takagi.tables import (
     find_form,
     find_kind,
     find_odd_word,
-    parse_number,
     read_cells,
 )
 
@@ -48,12 +47,12 @@ class ColumnSummary:
     n_missing: int = 0
 
 
-def summarize_columns(table: Any, y: FloatArray, max_levels: int = 20) -> list[ColumnSummary]:
+def summarize_columns(table: Any, y: FloatArray | None, max_levels: int = 20) -> list[ColumnSummary]:
     """Say of each column of a data frame how `TableEncoder` reads it, and which have nothing to learn from."""
     return [_summarize(table[name], name, y, max_levels) for name in table.columns]
 
 
-def _summarize(values: Any, name: str, y: FloatArray, max_levels: int) -> ColumnSummary:
+def _summarize(values: Any, name: str, y: FloatArray | None, max_levels: int) -> ColumnSummary:
     try:
         cells = read_cells(values, name)
     except (ValueError, TypeError):
@@ -62,30 +61,6 @@ def _summarize(values: Any, name: str, y: FloatArray, max_levels: int) -> Column
     if reason:
         return ColumnSummary(name, LEFT_OUT, reason, _count_missing(cells))
     return _describe(describe_column(cells, name, (max_levels, 1), y), cells)
-
-
-def read_target(table: Any, name: str) -> tuple[FloatArray, BoolArray]:
-    """Return the target's numbers, and in which rows there is one."""
-    cells = read_cells(table[name], name)
-    kind = find_kind(cells)
-    if kind == "nothing":
-        raise ValueError(f"the target {quote(name)} has no value in any row.")
-    if kind == "boolean":
-        raise ValueError(f"the target {quote(name)} holds true and false, but must be numbers; write 1 and 0.")
-    if kind == "date":
-        raise ValueError(
-            f"the target {quote(name)} holds dates, but must be numbers; write days, or choose another target."
-        )
-    if kind == "category":
-        row, word = _find_word(cells)
-        if word == name:
-            raise ValueError(f"row {row} of the table repeats the names of its columns. Remove that line.")
-        raise ValueError(
-            f"the target {quote(name)} must be numbers, got {quote(word)} (first in row {row}). Correct it, leave the "
-            "cell empty, or choose another target."
-        )
-    numbers = as_numbers(cells, name)
-    return numbers, ~np.isnan(numbers)
 
 
 def read_as(values: Any, name: str, kind: str) -> Any:
@@ -150,12 +125,3 @@ def _list_levels(levels: Sequence[str], n_words: int, how: str = "") -> str:
 
 def _count_missing(cells: Cells) -> int:
     return int(np.isnan(cells.numbers).sum() if cells.numbers is not None else (as_words(cells)[0] < 0).sum())
-
-
-def _find_word(cells: Cells) -> tuple[int, str]:
-    """Return the first row, and its word, that is no number."""
-    codes, words = as_words(cells)
-    for code, word in enumerate(words):
-        if parse_number(word) is None:
-            return int(np.argmax(codes == code)), word
-    return int(np.argmax(codes >= 0)), words[0]

@@ -12,22 +12,23 @@ from sklearn.pipeline import Pipeline
 from takagi._extrapolation import HeldCount, count_held
 from takagi._model import OpenModel, open_committee
 from takagi._text import count, quote
-from takagi._typing import FloatArray
+from takagi._typing import BoolArray, FloatArray
 from takagi._wording import name_features, name_outputs
 from takagi.persistence import load
 from takagi.tables import DatasetError, OpenTable, RequestError, find_columns, list_origins, locate_file
-from takagi.workflow._columns import read_target
 from takagi.workflow._flags import write_flags
+from takagi.workflow._measures import ClassMeasure
+from takagi.workflow._target import match_labels, read_target
 
 _CELLS_PER_BLOCK = 2**19
 
 
 @dataclass(frozen=True)
 class LabeledRows:
-    """Rows as a model takes them, their targets, and how many rows without a target were left out."""
+    """Rows as a model takes them, their targets or labels, and how many rows without one were left out."""
 
     X: Any
-    y: FloatArray
+    y: Any
     n_dropped: int
 
 
@@ -41,7 +42,7 @@ class LoadedModel:
 
     Attributes
     ----------
-    model : TSKRegressor, TSKCommittee, Pipeline or RuleBase
+    model : TSKRegressor, TSKClassifier, TSKCommittee, Pipeline or RuleBase
         The model as it was saved.
     opened : OpenModel
         Its rules and columns; those of the first member of a committee.
@@ -63,7 +64,15 @@ class LoadedModel:
     @cached_property
     def targets(self) -> list[str]:
         """Names of what the model predicts."""
-        return list(name_outputs(self.opened.model))
+        if self.classes is None:
+            return list(name_outputs(self.opened.model))
+        return [getattr(getattr(self._last, "estimators_", [self._last])[0], "target_name_", "class")]
+
+    @property
+    def classes(self) -> list[Any] | None:
+        """The labels that a classifier predicts, None for a model that predicts numbers."""
+        labels = getattr(self._last, "classes_", None)
+        return None if labels is None else labels.tolist()
 
     def take_member(self, number: int | None = None) -> Any:
         """Return the model, or one member of a committee, counted from 1, for what takes one set of rules."""
@@ -94,18 +103,27 @@ class LoadedModel:
             The target's column, if its name is not the model's.
         """
         targets, names = self._find_targets(table, target), self._match(table)
-        kinds = self._find_kinds(names) | dict.fromkeys(targets, "number")
+        is_text = self.classes is not None and isinstance(self.classes[0], str)
+        kinds = self._find_kinds(names) | dict.fromkeys(targets, "words" if is_text else "number")
         frame = table.read(list(kinds), kinds)
+        y, present = self._read_targets(frame, targets)
+        return LabeledRows(self._prepare(frame.loc[present, names]), y, int((~present).sum()))
+
+    def _read_targets(self, frame: Any, targets: list[str]) -> tuple[Any, BoolArray]:
+        """Return the targets of the rows that have them, and which rows these are."""
+        if self.classes is not None:
+            labels, present = match_labels(frame, targets[0], self.classes)
+            return labels[present].astype(self._last.classes_.dtype), present
         read = [read_target(frame, name) for name in targets]
         present = np.all([has_value for _, has_value in read], axis=0)
         y = np.column_stack([numbers[present] for numbers, _ in read])
-        X = self._prepare(frame.loc[present, names])
-        return LabeledRows(X, y[:, 0] if len(targets) == 1 else y, int((~present).sum()))
+        return y[:, 0] if len(targets) == 1 else y, present
 
     def find_seen(self, rows: LabeledRows) -> float:
         """Return which part of rows trained the model; NaN if it does not know."""
         sheet = getattr(self._last, "scores_", None)
-        return np.nan if sheet is None else sheet.find_seen(self.opened.encode(rows.X), rows.y)
+        y = rows.y if self.classes is None else ClassMeasure(self.classes).encode(rows.y)
+        return np.nan if sheet is None else sheet.find_seen(self.opened.encode(rows.X), y)
 
     def find_rows(self, table: OpenTable, wanted: Sequence[int]) -> dict[int, Any]:
         """Return rows of a table by their numbers, each as a table of one row; no more is read than needed."""
@@ -124,6 +142,8 @@ class LoadedModel:
 
     def check_coverage(self, coverage: float) -> None:
         """Raise an error that says what to do if the model has no intervals of a coverage."""
+        if self.classes is not None:
+            raise RequestError("the model predicts classes, which have probabilities and no intervals.", "proba")
         known = getattr(self._last, "calibration_", getattr(self._last, "calibration", None))
         if known is None:
             raise RequestError(
@@ -137,18 +157,27 @@ class LoadedModel:
             raise RequestError(str(error)) from error
 
     def predict_blocks(
-        self, table: OpenTable, keep: Sequence[str] = (), coverage: float | None = None, *, flags: bool = False
+        self,
+        table: OpenTable,
+        keep: Sequence[str] = (),
+        coverage: float | None = None,
+        *,
+        proba: bool = False,
+        flags: bool = False,
     ) -> Iterator[Any]:
         """Yield data frames of some columns to keep, as they are, with the predictions behind them.
 
-        With a coverage, the limits of intervals follow, and with `flags` what is to be known of a row: values beyond
-        the data, unknown levels and missing values. All cores work in threads, which changes no bit.
+        With a coverage, the limits of intervals follow, with `proba` the probability of each class, and with `flags`
+        what is to be known of a row: values beyond the data, unknown levels and missing values. All cores work in
+        threads, which changes no bit.
         """
+        if proba and self.classes is None:
+            raise RequestError("the model predicts numbers, which have no probabilities.", "interval")
         if hasattr(self._last, "n_jobs"):
             self._last.set_params(n_jobs=-1)
         n_before = 0
         for kept, block in self._blocks(table, keep):
-            predicted = self._add_predictions(kept, block, n_before, coverage)
+            predicted = self._add_predictions(kept, block, n_before, coverage, proba)
             n_before += len(block)
             yield self._add_flags(predicted, block) if flags else predicted
         if not n_before:
@@ -175,23 +204,32 @@ class LoadedModel:
         blocks = table.blocks(names, n_rows, self._find_kinds(names), keep)
         return ((kept, self._prepare(block)) for kept, block in blocks if len(block))
 
-    def _add_predictions(self, kept: Any, block: Any, n_before: int, coverage: float | None) -> Any:
+    def _add_predictions(self, kept: Any, block: Any, n_before: int, coverage: float | None, proba: bool) -> Any:
         try:
             rows = self.model[:-1].transform(block) if len(getattr(self.model, "steps", [])) > 1 else block
-            columns = [self._last.predict(rows).reshape(len(block), -1)]
-            if coverage is not None:
-                limits = self._last.predict_interval(rows, coverage).reshape(len(block), -1, 2)
-                columns += [limits[:, :, 0], limits[:, :, 1]]
+            columns = self._predict(rows, coverage, proba)
         except ValueError as error:
             if not n_before:
                 raise
             raise DatasetError(f"in the block that starts at row {n_before:,} of the table: {error}") from error
         self._count_held(np.asarray(rows, dtype=float))
-        words = ("predicted", "lower", "upper")[: len(columns)]
-        names = [f"{word}_{target}" for word in words for target in self.targets]
-        while set(names) & set(kept.columns):
-            names = [f"{name}_" for name in names]
-        return kept.assign(**dict(zip(names, np.hstack(columns).T, strict=True)))
+        while set(columns) & set(kept.columns):
+            columns = {f"{name}_": values for name, values in columns.items()}
+        return kept.assign(**columns)
+
+    def _predict(self, rows: Any, coverage: float | None, proba: bool) -> dict[str, Any]:
+        """Return predictions and what belongs to them, by the names of their columns."""
+        found = {"predicted": self._last.predict(rows).reshape(len(rows), -1)}
+        if coverage is not None:
+            limits = self._last.predict_interval(rows, coverage).reshape(len(rows), -1, 2)
+            found |= {"lower": limits[:, :, 0], "upper": limits[:, :, 1]}
+        columns = {
+            f"{word}_{target}": values[:, k] for word, values in found.items() for k, target in enumerate(self.targets)
+        }
+        if proba:
+            chances = self._last.predict_proba(rows)
+            columns |= {f"probability_{label}": chances[:, k] for k, label in enumerate(self.classes or [])}
+        return columns
 
     def _add_flags(self, predicted: Any, block: Any) -> Any:
         flags = write_flags(self.opened, block)

@@ -1,27 +1,25 @@
 """How well a model does on rows that it has not seen, beside simpler and other ways to predict.
 
-All are measured in the same way, on the same rows. Another kind of model is another `Measure`.
+All are measured in the same way, on the same rows. Numbers and classes have a `Measure` each.
 """
 
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import stats
 from sklearn.base import clone
-from sklearn.dummy import DummyRegressor
-from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
-from takagi._scoring import make_ridge
 from takagi._text import count
 from takagi._typing import FloatArray, IntArray
 from takagi.scores import COVERAGE, Score, ScoreSheet, pick_hashes
 from takagi.workflow._events import Event, Tell, ignore
+from takagi.workflow._measures import MEASURES, Measure
 from takagi.workflow._settings import ModelSettings, build_model
 from takagi.workflow._splits import Pair, Splits, plan_splits
 from takagi.workflow._table import TrainingTable
@@ -31,54 +29,12 @@ _LEAST_LOSS = 1e-24  # so that ratios of losses are numbers
 _MOST_CHANGE = 20.0  # of logarithms, so that limits are numbers
 
 
-@dataclass(frozen=True)
-class Measure:
-    """How predictions of one kind are scored, and what they are compared with."""
-
-    name: str  # of the error, which is the mean loss of rows to the power below, in units of the target
-    second: str
-    power: float
-    find_unit: Callable[[FloatArray], float]  # of all targets
-    # From targets and predictions in this unit to two numbers a row: the loss, and what the second measure is made of.
-    look: Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
-    rate: Callable[[float, FloatArray], float]  # from the mean of the latter and the targets to the second measure
-    predict: str  # the method of models
-    make_rivals: Callable[[Any], dict[str, Any]]  # given an encoder of tables; the simplest is the last
-
-
-def _look_at_errors(actual: FloatArray, predicted: FloatArray) -> tuple[FloatArray, FloatArray]:
-    squared = np.square(actual - predicted)
-    return squared, squared
-
-
-def _make_regressors(encoder: Any) -> dict[str, Any]:
-    return {
-        "ridge regression": make_pipeline(clone(encoder), make_ridge()),
-        "boosted trees": make_pipeline(clone(encoder), HistGradientBoostingRegressor(random_state=0)),
-        "always the mean": DummyRegressor(),
-    }
-
-
-REGRESSION = Measure(
-    name="RMSE",
-    second="R2",
-    power=0.5,
-    find_unit=lambda y: float(np.abs(y).max()) or 1.0,
-    look=_look_at_errors,
-    rate=lambda mean, y: 1 - mean / float(np.var(y)) if len(y) > 1 and np.ptp(y) > 0 else np.nan,
-    predict="predict",
-    make_rivals=_make_regressors,
-)
-MEASURES = {measure.name: measure for measure in (REGRESSION,)}
-
-
 def score_settings(
     data: TrainingTable,
     settings: ModelSettings,
     also: Mapping[str, ModelSettings] | None = None,
     splits: Splits | None = None,
     tell: Tell = ignore,
-    measure: Measure = REGRESSION,
 ) -> ScoreSheet:
     """Return how well settings do on a table, beside other settings and other ways to predict.
 
@@ -94,51 +50,47 @@ def score_settings(
         Which rows train and test; by default what suits the table.
     tell : callable, optional
         Called with an `Event` after each fit.
-    measure : Measure, default=REGRESSION
-        What is measured.
     """
     if splits is None:
         n_repeats = 1 if settings.committee else 2
-        splits = plan_splits(len(data.y), settings.random_state, data.ties, n_repeats=n_repeats)
+        splits = plan_splits(len(data.y), settings.random_state, data.ties, n_repeats=n_repeats, labels=data.labels)
     model = build_model(settings)
     others = {who: build_model(one) for who, one in (also or {}).items()}
-    return score_ways({"takagi": model, **others, **measure.make_rivals(model[0])}, data, splits, tell, measure)
+    rivals = MEASURES[data.task].make_rivals(model[0])
+    return score_ways({"takagi": model, **others, **rivals}, data, splits, tell)
 
 
-def score_ways(
-    ways: Mapping[str, Any], data: TrainingTable, splits: Splits, tell: Tell = ignore, measure: Measure = REGRESSION
-) -> ScoreSheet:
+def score_ways(ways: Mapping[str, Any], data: TrainingTable, splits: Splits, tell: Tell = ignore) -> ScoreSheet:
     """Return how well ways to predict, which are unfitted estimators, do on a table; the first is the model."""
+    measure = MEASURES[data.task](data.y)
     return _summarize(_run(ways, data, splits, measure, tell), data, splits, measure)
 
 
-def score_model(model: Pipeline, data: TrainingTable, pair: Pair, measure: Measure = REGRESSION) -> ScoreSheet:
+def score_model(model: Pipeline, data: TrainingTable, pair: Pair) -> ScoreSheet:
     """Return how well a model does that was trained without the test rows of a pair."""
     splits = Splits((pair,), 1, f"{count(len(pair[1]), 'row')} held out")
-    look = _look(model, *data.take(pair[1]), measure, measure.find_unit(np.asarray(data.y)))
+    measure = MEASURES[data.task](data.y)
+    look = _look(model, *data.take(pair[1]), measure)
     looks = _run(measure.make_rivals(model[0]), data, splits, measure, ignore)
     return _summarize({"takagi": [look], **looks}, data, splits, measure)
 
 
-def compare_predictions(
-    y: Any, predictions: Mapping[str, FloatArray], method: str, measure: Measure = REGRESSION
-) -> ScoreSheet:
+def compare_predictions(y: Any, predictions: Mapping[str, FloatArray], method: str, measure: Measure) -> ScoreSheet:
     """Return how well models do on rows, given what each predicts; the first is compared with the others.
 
     Parameters
     ----------
     y : array of shape (n_rows,)
         The targets.
-    predictions : dict of arrays of shape (n_rows,)
-        What each predicts.
+    predictions : dict of arrays of shape (n_rows,) or (n_rows, n_classes)
+        What each predicts, by `Measure.predict`.
     method : str
         What rows these are, in words.
-    measure : Measure, default=REGRESSION
+    measure : Measure
         What is measured.
     """
-    actual = np.asarray(y, dtype=float)
-    unit, rows = measure.find_unit(actual), np.arange(len(actual))
-    looks = {who: [measure.look(actual / unit, predicted / unit)] for who, predicted in predictions.items()}
+    actual, rows = np.asarray(y), np.arange(len(y))
+    looks = {who: [measure.look(actual, predicted)] for who, predicted in predictions.items()}
     data = TrainingTable(None, actual, [], 0, len(actual))
     return _summarize(looks, data, Splits(((rows[:0], rows),), 1, method), measure)
 
@@ -146,14 +98,14 @@ def compare_predictions(
 def keep_scores(model: Pipeline, sheet: ScoreSheet, data: TrainingTable) -> ScoreSheet:
     """Store scores in the model that they are of, which was trained on the table, and return them with its size."""
     name = f"takagi, {describe_size(model)}"
-    hashes = pick_hashes(model[:-1].transform(data.X), np.asarray(data.y, dtype=float))
+    hashes = pick_hashes(model[:-1].transform(data.X), MEASURES[data.task](data.y).encode(data.y))
     sheet = replace(sheet, scores=(replace(sheet.scores[0], who=name), *sheet.scores[1:]), seen=hashes)
     model[-1].scores_ = sheet
     return sheet
 
 
 def count_all_rules(model: Pipeline) -> int:
-    """Return how many rules a regressor has, or all members of a committee together."""
+    """Return how many rules a model has, or all members of a committee together."""
     return sum(member.n_rules_ for member in getattr(model[-1], "estimators_", [model[-1]]))
 
 
@@ -170,12 +122,9 @@ Looks = dict[str, list[tuple[FloatArray, FloatArray]]]  # two numbers for each r
 
 def _run(ways: Mapping[str, Any], data: TrainingTable, splits: Splits, measure: Measure, tell: Tell) -> Looks:
     """Fit all ways to all training rows, in processes of their own, and look at their predictions of the test rows."""
-    unit, found = measure.find_unit(np.asarray(data.y)), []
+    found: list[tuple[FloatArray, FloatArray]] = []
     jobs = [(way, pair) for way in ways.values() for pair in splits.pairs]
-    calls = (
-        delayed(_fit_and_look)(clone(way), data.take(pair[0]), data.take(pair[1]), measure.name, unit)
-        for way, pair in jobs
-    )
+    calls = (delayed(_fit_and_look)(clone(way), data.take(pair[0]), data.take(pair[1]), measure) for way, pair in jobs)
     task = f"Scoring: {splits.words}"
     tell(Event(task, 0, len(jobs), "fits"))
     for one in Parallel(n_jobs=N_JOBS, return_as="generator")(calls):
@@ -186,7 +135,7 @@ def _run(ways: Mapping[str, Any], data: TrainingTable, splits: Splits, measure: 
 
 
 def _fit_and_look(
-    way: Any, training: tuple[Any, Any], test: tuple[Any, Any], measure: str, unit: float
+    way: Any, training: tuple[Any, Any], test: tuple[Any, Any], measure: Measure
 ) -> tuple[FloatArray, FloatArray]:
     # Folds keep the cores busy: threads inside of them would wait for each other.
     with threadpool_limits(1), warnings.catch_warnings():
@@ -194,28 +143,29 @@ def _fit_and_look(
         way.fit(*training)
         if getattr(getattr(way, "steps", [("", way)])[-1][1], "stopped_", "") == "interrupted":
             raise KeyboardInterrupt
-        return _look(way, *test, MEASURES[measure], unit)
+        return _look(way, *test, measure)
 
 
-def _look(way: Any, X: Any, y: Any, measure: Measure, unit: float) -> tuple[FloatArray, FloatArray]:
+def _look(way: Any, X: Any, y: Any, measure: Measure) -> tuple[FloatArray, FloatArray]:
     """Return two numbers for each row of a test."""
-    return measure.look(np.asarray(y) / unit, getattr(way, measure.predict)(X) / unit)
+    return measure.look(np.asarray(y), measure.predict(way, X))
 
 
 # -- statistics --------------------------------------------------------------------------------------------------------
 
 
 def _summarize(looks: Looks, data: TrainingTable, splits: Splits, measure: Measure) -> ScoreSheet:
-    y = np.asarray(data.y, dtype=float)
-    unit = measure.find_unit(y)
+    y = np.asarray(data.y)
     tested = np.unique(np.concatenate([test for _, test in splits.pairs]))
     clusters = tested if data.ties is None or data.ties.is_time else data.ties.codes[tested]
     losses = {who: np.maximum(_average(look, 0, splits, len(y))[tested], 0) for who, look in looks.items()}
     own = next(iter(losses.values()))
     scores = []
     for who, loss in losses.items():
-        second = measure.rate(float(_average(looks[who], 1, splits, len(y))[tested].mean()), y[tested] / unit)
-        error, low, high = (unit * value for value in _find_limits(loss, clusters, splits.inflation, measure.power))
+        second = measure.rate(float(_average(looks[who], 1, splits, len(y))[tested].mean()), y[tested])
+        error, low, high = (
+            measure.unit * value for value in _find_limits(loss, clusters, splits.inflation, measure.power)
+        )
         ratios = _compare(own, loss, clusters, splits.inflation, measure.power)
         scores.append(Score(who, error, low, high, second, *ratios))
     return ScoreSheet(measure.name, measure.second, splits.words, len(y), tuple(scores))

@@ -5,16 +5,21 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from takagi import TableEncoder, TSKCommittee, TSKRegressor
+from takagi import TableEncoder, TSKClassifier, TSKCommittee, TSKCommitteeClassifier, TSKRegressor
 from takagi._text import count
+from takagi.workflow._target import CLASSIFICATION, REGRESSION
 
+_KINDS: dict[str, tuple[type, type]] = {  # of a task: a model, and a committee
+    REGRESSION: (TSKRegressor, TSKCommittee),
+    CLASSIFICATION: (TSKClassifier, TSKCommitteeClassifier),
+}
 _RULES = (4, 8, 16, 32, 64)
 _EFFORTS = ((0.6, 5000), (0.8, 5000), (0.9, 15000))  # chance to keep a rule, iterations
 
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """The settings of a model; the defaults are those of `TSKRegressor`.
+    """The settings of a model; the defaults are those of `TSKRegressor` and `TSKClassifier`.
 
     Parameters
     ----------
@@ -36,6 +41,8 @@ class ModelSettings:
         Whether values far beyond the training rows are held, or formulas go on.
     max_levels : int, default=20
         The most levels of a category that have an input each.
+    task : {"regression", "classification"}, default="regression"
+        Whether the target is numbers or classes.
     """
 
     n_rules: int | str | None = None
@@ -48,11 +55,13 @@ class ModelSettings:
     max_terms: int | None = None
     extrapolation: str = "hold"
     max_levels: int = 20
+    task: str = REGRESSION
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters of `TSKRegressor`."""
-        return {name: value for name, value in asdict(self).items() if name not in ("committee", "max_levels")}
+        """The parameters of `TSKRegressor` or `TSKClassifier`."""
+        others = ("committee", "max_levels", "task")
+        return {name: value for name, value in asdict(self).items() if name not in others}
 
     @property
     def words(self) -> str:
@@ -69,17 +78,18 @@ class ModelSettings:
         return self.recipe != "short", self.n_rules if isinstance(self.n_rules, int) else float("inf")
 
 
-def make_regressor(settings: ModelSettings) -> TSKRegressor | TSKCommittee:
-    """Return what is to be fitted to a matrix."""
-    regressor = TSKRegressor(**settings.parameters)
+def make_estimator(settings: ModelSettings) -> Any:
+    """Return what is to be fitted to a matrix: a regressor, a classifier, or a committee of such."""
+    single, several = _KINDS[settings.task]
+    estimator = single(**settings.parameters)
     if not settings.committee:
-        return regressor
-    return TSKCommittee(estimator=regressor, random_state=settings.random_state, n_jobs=-1)
+        return estimator
+    return several(estimator=estimator, random_state=settings.random_state, n_jobs=-1)
 
 
 def build_model(settings: ModelSettings) -> Pipeline:
-    """Return what is to be fitted to a table: encoder and regressor."""
-    return make_pipeline(TableEncoder(settings.max_levels), make_regressor(settings))
+    """Return what is to be fitted to a table: encoder and estimator."""
+    return make_pipeline(TableEncoder(settings.max_levels), make_estimator(settings))
 
 
 def choose_settings(
@@ -89,22 +99,32 @@ def choose_settings(
     *,
     recipe: str = "auto",
     committee: bool = False,
+    task: str = REGRESSION,
 ) -> ModelSettings:
     """Return what is given, and the defaults where nothing is given."""
-    default = ModelSettings(random_state=seed, recipe=recipe, committee=committee)
+    default = ModelSettings(random_state=seed, recipe=recipe, committee=committee, task=task)
     return replace(default, n_rules=n_rules or default.n_rules, max_iter=max_iter or default.max_iter)
 
 
 def list_candidates(
-    n_rules: int | str | None = None, max_iter: int | None = None, seed: int = 0, *, recipe: str = "auto"
+    n_rules: int | str | None = None,
+    max_iter: int | None = None,
+    seed: int = 0,
+    *,
+    recipe: str = "auto",
+    task: str = REGRESSION,
 ) -> list[ModelSettings]:
     """Return the settings that a search tries, those of all recipes by default; what is given is not searched."""
-    short = choose_settings(n_rules, max_iter, seed, recipe="short")
-    accurate = choose_settings(n_rules, max_iter, seed, recipe="accurate")
+    short = choose_settings(n_rules, max_iter, seed, recipe="short", task=task)
+    accurate = choose_settings(n_rules, max_iter, seed, recipe="accurate", task=task)
     dropping = [
-        ModelSettings(rules, "droprule", keep_prob, max_iter or iterations, seed)
+        ModelSettings(rules, "droprule", keep_prob, max_iter or iterations, seed, task=task)
         for rules in ([n_rules] if n_rules else _RULES)
         for keep_prob, iterations in _EFFORTS
     ]
-    recipes = {"short": [short], "accurate": [accurate], "droprule": dropping if n_rules != "auto" else []}
+    recipes = {
+        "short": [short],
+        "accurate": [accurate],
+        "droprule": dropping if n_rules != "auto" else [],
+    }
     return recipes[recipe] if recipe != "auto" else [one for tried in recipes.values() for one in tried]

@@ -1,10 +1,11 @@
 """Which rows train and which test: at random, by whole groups, or in the order of time."""
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GroupKFold, GroupShuffleSplit, TimeSeriesSplit
+from sklearn.model_selection import GroupKFold, GroupShuffleSplit, StratifiedKFold, TimeSeriesSplit
 
 from takagi._text import count, quote
 from takagi._typing import FloatArray, IntArray
@@ -62,7 +63,13 @@ class Splits:
 
 
 def plan_splits(
-    n_rows: int, seed: int = 0, ties: Ties | None = None, *, once: bool = False, n_repeats: int = _N_REPEATS
+    n_rows: int,
+    seed: int = 0,
+    ties: Ties | None = None,
+    *,
+    once: bool = False,
+    n_repeats: int = _N_REPEATS,
+    labels: Any = None,
 ) -> Splits:
     """Return how to score on a table: repeated cross-validation of few rows, a part of many held out.
 
@@ -78,10 +85,21 @@ def plan_splits(
         Whether to hold out a part of few rows, too.
     n_repeats : int, default=2
         How often cross-validation is repeated.
+    labels : array of shape (n_rows,), optional
+        Classes of the rows. Without ties, all parts have them in the same proportions; rows whose class no training row
+        has are not tested.
     """
+    if labels is None:
+        return _plan(n_rows, seed, ties, None, once, n_repeats)
+    codes = np.unique(np.asarray(labels), return_inverse=True)[1]
+    splits = _plan(n_rows, seed, ties, codes, once, n_repeats)
+    return replace(splits, pairs=_keep_known(splits.pairs, codes))
+
+
+def _plan(n_rows: int, seed: int, ties: Ties | None, codes: IntArray | None, once: bool, n_repeats: int) -> Splits:
     pairs = _go_forward(ties) if ties is not None and ties.is_time else ()
     if once or n_rows >= MANY_ROWS or (ties is not None and ties.is_time and not pairs):
-        return _hold_out(n_rows, seed, ties)
+        return _hold_out(n_rows, seed, ties, codes)
     if ties is not None and pairs:
         return Splits(pairs, 1, f"{len(pairs)} tests on later rows by {ties.column}, trained on earlier ones")
     if ties is None:
@@ -89,8 +107,13 @@ def plan_splits(
     else:
         groups, words = ties.codes, f"cross-validation by whole groups of {ties.column}"
         n_folds = min(_N_FOLDS, int(groups.max()) + 1)
-    repeats = [GroupKFold(n_folds, shuffle=True, random_state=(seed + k) % 2**32) for k in range(n_repeats)]
-    pairs = tuple(pair for folds in repeats for pair in folds.split(groups, groups=groups))
+    seeds = [(seed + k) % 2**32 for k in range(n_repeats)]
+    if ties is None and codes is not None:
+        pairs = tuple(pair for one in seeds for pair in _split_evenly(codes, one))
+        n_folds = len(pairs) // n_repeats
+    else:
+        repeats = [GroupKFold(n_folds, shuffle=True, random_state=one) for one in seeds]
+        pairs = tuple(pair for folds in repeats for pair in folds.split(groups, groups=groups))
     return Splits(pairs, n_repeats, f"{n_folds}-fold {words}" + (f", {n_repeats} times" if n_repeats > 1 else ""))
 
 
@@ -118,9 +141,9 @@ def find_times(values: Any, name: str) -> Ties:
 # -- parts -------------------------------------------------------------------------------------------------------------
 
 
-def _hold_out(n_rows: int, seed: int, ties: Ties | None) -> Splits:
+def _hold_out(n_rows: int, seed: int, ties: Ties | None, codes: IntArray | None) -> Splits:
     if ties is None:
-        pair = split_off(n_rows, _PART, seed)
+        pair = split_off(n_rows, _PART, seed) if codes is None else _split_evenly(codes, seed)[0]
         return Splits((pair,), 1, f"{count(len(pair[1]), 'row')} of {n_rows:,} held out")
     if ties.is_time:
         is_late = ties.codes >= min(np.quantile(ties.codes, 1 - _PART, method="higher") or 1, ties.codes.max())
@@ -129,6 +152,23 @@ def _hold_out(n_rows: int, seed: int, ties: Ties | None) -> Splits:
     shuffle = GroupShuffleSplit(1, test_size=_PART, random_state=seed)
     pair = next(shuffle.split(ties.codes, groups=ties.codes))
     return Splits((pair,), 1, f"whole groups of {ties.column} held out, {count(len(pair[1]), 'row')} of {n_rows:,}")
+
+
+def _split_evenly(codes: IntArray, seed: int) -> list[Pair]:
+    """Return the folds of a cross-validation that have all classes in the same proportions; a fold is a fifth."""
+    n_folds = max(2, min(_N_FOLDS, int(np.bincount(codes).max())))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of classes with fewer rows than folds
+        return list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(codes, codes))
+
+
+def _keep_known(pairs: tuple[Pair, ...], codes: IntArray) -> tuple[Pair, ...]:
+    """Return pairs without test rows of classes that training does not have."""
+    known = [(train, test[np.isin(codes[test], codes[train])]) for train, test in pairs]
+    kept = tuple(pair for pair in known if len(pair[1]) and np.ptp(codes[pair[0]]) > 0)
+    if not kept:
+        raise RequestError("there are too few rows of each class for a score.", "no_score")
+    return kept
 
 
 def split_off(n_rows: int, fraction: float, seed: int) -> Pair:

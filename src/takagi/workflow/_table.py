@@ -18,8 +18,9 @@ from takagi.tables import (
     check_table,
     find_columns,
 )
-from takagi.workflow._columns import LEFT_OUT, ColumnSummary, read_as, read_target, summarize_columns
+from takagi.workflow._columns import LEFT_OUT, ColumnSummary, read_as, summarize_columns
 from takagi.workflow._splits import Ties, find_groups, find_times
+from takagi.workflow._target import CLASSIFICATION, REGRESSION, find_task, read_labels, read_target
 
 _MOST_COLUMNS = 5_000
 _FEWEST_ROWS = 10
@@ -40,11 +41,17 @@ class TrainingTable:
     n_rows: int
     check: TableCheck = field(default_factory=TableCheck)
     ties: Ties | None = None  # of rows, that scores respect
+    task: str = REGRESSION  # whether the target is numbers or classes
 
     @property
     def is_sample(self) -> bool:
         """Whether there are more rows than these."""
         return len(self.y) < self.n_rows
+
+    @property
+    def labels(self) -> np.ndarray | None:
+        """The classes of the rows, None if the target is numbers."""
+        return np.asarray(self.y) if self.task == CLASSIFICATION else None
 
     def take(self, rows: np.ndarray) -> tuple[Any, Any]:
         """Return some rows."""
@@ -90,18 +97,35 @@ class ColumnChoice:
         return frame.assign(**changed)
 
 
-def read_training_table(source: OpenTable, target: str, choice: ColumnChoice | None = None) -> TrainingTable:
-    """Read a table and find out what can be learned from."""
+def read_training_table(
+    source: OpenTable, target: str, choice: ColumnChoice | None = None, task: str | None = None
+) -> TrainingTable:
+    """Read a table and find out what can be learned from, and whether the target is classes, unless the task says so.
+
+    Parameters
+    ----------
+    source : OpenTable
+        The table.
+    target : str
+        The column to predict.
+    choice : ColumnChoice, optional
+        What is said of the other columns.
+    task : {"classification", "regression"}, optional
+        What the target is taken for; by default, text, truth values and two numbers are classes.
+    """
     choice = choice or ColumnChoice()
     tying = _find_tie(source, target, choice)
     names = choose_columns(source, target, choice)
-    frame = source.read([*dict.fromkeys([*names, *tying]), target], choice.kinds | {target: "number"})
+    kind = "words" if task == CLASSIFICATION else "number"  # codes such as 02134 are classes as they are written
+    frame = source.read([*dict.fromkeys([*names, *tying]), target], choice.kinds | {target: kind})
     if not len(frame):
         raise DatasetError(f"{source.label} has names but no rows.")
-    numbers, present = read_target(frame, target)
-    y = need_extra("pandas", "cli").Series(numbers, name=target)
+    task = task or find_task(frame, target)
+    is_class = task == CLASSIFICATION
+    values, present = read_labels(frame, target) if is_class else read_target(frame, target, "task")
+    y = need_extra("pandas", "cli").Series(values, name=target)
     n_rows = int(present.sum()), int((~present).sum())
-    data = learn_from(source, choice.apply(frame[names]), y, n_rows, choice.max_levels)
+    data = learn_from(source, choice.apply(frame[names]), y, n_rows, choice.max_levels, task)
     find = find_groups if choice.time is None else find_times
     return replace(data, ties=find(frame.loc[present, tying[0]], tying[0])) if tying else data
 
@@ -138,26 +162,29 @@ def choose_columns(source: NamedTable, target: str, choice: ColumnChoice) -> lis
     return names
 
 
-def learn_from(source: NamedTable, table: Any, y: Any, n_rows: tuple[int, int], max_levels: int = 20) -> TrainingTable:
+def learn_from(
+    source: NamedTable, table: Any, y: Any, n_rows: tuple[int, int], max_levels: int = 20, task: str = REGRESSION
+) -> TrainingTable:
     """Find out what can be learned from; `n_rows` with and without a target are those of the whole table."""
     target, every, goal = y.name, table, y
     table, y = (part[goal.notna()].reset_index(drop=True) for part in (every, goal))
+    y = y.infer_objects()
     if len(y) < _FEWEST_ROWS:
         rows = count(len(y), "row")
         raise DatasetError(f"{source.label} has {rows} with a target; training takes {_FEWEST_ROWS} at least.")
-    if np.ptp(y) == 0:
-        value = write_number(y.iloc[0])
+    if y.nunique() == 1:
+        value = quote(str(y.iloc[0])) if task == CLASSIFICATION else write_number(y.iloc[0])
         raise DatasetError(f"the target {quote(target)} is {value} in every row: there is nothing to learn.")
-    columns = summarize_columns(table, y.to_numpy(), max_levels)
+    numbers = y.to_numpy(dtype=float) if y.dtype.kind in "fib" else None  # of which the encoder takes means, too
+    columns = summarize_columns(table, numbers, max_levels)
     used = [column.name for column in columns if column.read_as != LEFT_OUT]
     if not used:
         reasons = ", ".join(f"{quote(column.name)}: {column.what}" for column in columns[:3])
         raise DatasetError(f"{source.label} has no column to learn {quote(target)} from ({reasons}).")
     others = [name for name in every.columns if name not in used]
     mixed = check_table(every[others]).find("mixed")
-    return TrainingTable(
-        table[used], y, columns, n_rows[1], n_rows[0], TableCheck([*check_table(every[used], goal), *mixed])
-    )
+    findings = [one for one in check_table(every[used], goal) if task == REGRESSION or one.kind != "few values"]
+    return TrainingTable(table[used], y, columns, n_rows[1], n_rows[0], TableCheck([*findings, *mixed]), task=task)
 
 
 def _leave_out(source: NamedTable, target: str, drop: Sequence[str] = ()) -> list[str]:

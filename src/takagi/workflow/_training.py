@@ -8,21 +8,22 @@ from typing import Any
 
 import numpy as np
 from joblib import parallel_config
-from sklearn.metrics import root_mean_squared_error
-from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from takagi.estimators import calibrate
 from takagi.training import Progress
 from takagi.workflow._events import Event, Tell, ignore
+from takagi.workflow._measures import MEASURES, Measure
 from takagi.workflow._settings import ModelSettings, build_model
+from takagi.workflow._target import CLASSIFICATION
 
 _MANY_ROWS = 1000
 _FOLDS = 5  # for intervals
 
 
 def train_model(X: Any, y: Any, settings: ModelSettings, tell: Tell = ignore, task: str = "") -> Pipeline:
-    """Return a fitted pipeline of table encoder and regressor.
+    """Return a fitted pipeline of table encoder and estimator.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ class Candidate:
     errors: tuple[float, ...]
 
     @property
-    def rmse(self) -> float:
+    def error(self) -> float:
         """Mean error."""
         return float(np.mean(self.errors))
 
@@ -111,11 +112,14 @@ def search_settings(
         Called with an `Event` after each fit.
     """
     n_folds = 5 if len(y) < _MANY_ROWS else 3
-    counter = _Counter(tell, f"Trying {len(settings)} settings on {n_folds} folds", n_folds * len(settings))
-    grid = [{f"tskregressor__{name}": [value] for name, value in one.parameters.items()} for one in settings]
-    folds = KFold(n_folds, shuffle=True, random_state=seed)
+    task, words = settings[0].task, f"Trying {len(settings)} settings on {n_folds} folds"
+    counter = _Counter(tell, words, n_folds * len(settings), MEASURES[task](y))
+    model = build_model(settings[0])
+    last = model.steps[-1][0]
+    grid = [{f"{last}__{name}": [value] for name, value in one.parameters.items()} for one in settings]
+    folds = (StratifiedKFold if task == CLASSIFICATION else KFold)(n_folds, shuffle=True, random_state=seed)
     search = GridSearchCV(
-        build_model(settings[0]),
+        model,
         grid,
         scoring=counter.score,
         cv=folds,
@@ -126,12 +130,12 @@ def search_settings(
     try:
         with parallel_config("threading"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit to all rows tells
-            search.fit(X, y, tskregressor__callback=lambda _: counter.is_stopped)
+            search.fit(X, y, **{f"{last}__callback": lambda _: counter.is_stopped})
     finally:
         counter.is_stopped = True  # ends the fits that are under way, if something was raised
     errors = -np.column_stack([search.cv_results_[f"split{k}_test_score"] for k in range(n_folds)])
     candidates = [Candidate(one, tuple(row.tolist())) for one, row in zip(settings, errors, strict=True)]
-    return sorted(candidates, key=lambda candidate: candidate.rmse)
+    return sorted(candidates, key=lambda candidate: candidate.error)
 
 
 def choose_simplest(candidates: Sequence[Candidate]) -> Candidate:
@@ -141,23 +145,23 @@ def choose_simplest(candidates: Sequence[Candidate]) -> Candidate:
     ----------
     Breiman, Friedman, Olshen, Stone. Classification and Regression Trees. 1984: the one-standard-error rule.
     """
-    best = min(candidates, key=lambda one: one.rmse)
-    good = [one for one in candidates if one.rmse <= best.rmse + best.standard_error]
-    return min(good, key=lambda one: (one.settings.complexity, one.rmse))
+    best = min(candidates, key=lambda one: one.error)
+    good = [one for one in candidates if one.error <= best.error + best.standard_error]
+    return min(good, key=lambda one: (one.settings.complexity, one.error))
 
 
 class _Counter:
     """Scores the fits of a search, and tells how many are done."""
 
-    def __init__(self, tell: Tell, task: str, total: int) -> None:
-        self.tell, self.task, self.total = tell, task, total
+    def __init__(self, tell: Tell, task: str, total: int, measure: Measure) -> None:
+        self.tell, self.task, self.total, self.measure = tell, task, total, measure
         self.done, self.is_stopped, self.lock = 0, False, Lock()
         tell(Event(task, 0, total, "fits"))
 
     def score(self, model: Pipeline, X: Any, y: Any) -> float:
         """Return the negative error of a model, since larger scores are better."""
-        error = root_mean_squared_error(y, model.predict(X))
+        error = self.measure.find_error(model, X, y)
         with self.lock:
             self.done += 1
             self.tell(Event(self.task, self.done, self.total, "fits"))
-        return -float(error)
+        return -error
