@@ -9,17 +9,9 @@ from hypothesis import strategies as st
 from cases import explore, problems, to_takagi
 from golden import assert_golden
 from takagi import Bend, Calibration, RuleBase, RuleModel
+from takagi._conditions import category_memberships, count_conditions, excludes_nothing, name_place
 from takagi._text import format_to_step, shorten, step_below
-from takagi._wording import (
-    category_memberships,
-    count_conditions,
-    describe_model,
-    describe_rules,
-    excludes_nothing,
-    find_doubt,
-    name_place,
-    read_rules,
-)
+from takagi._wording import describe_model, describe_rules, find_doubt, read_rules
 from takagi.profile import measure_profile
 from takagi.tables import Column
 

@@ -8,12 +8,13 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
+from takagi._conditions import name_features
 from takagi._labels import make_targets, number_labels, read_labels
 from takagi._messages import unknown_name
 from takagi._text import format_number
 from takagi._typing import FloatArray, Table
 from takagi._validation import check_targets, validate_rows
-from takagi._wording import name_features, name_outputs
+from takagi._wording import name_outputs
 from takagi.profile import measure_profile
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel

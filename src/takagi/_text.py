@@ -35,6 +35,7 @@ def format_to_step(value: float, step: float) -> str:
     if 1e-4 <= abs(rounded) < 1e7 and decimals <= 8:
         return f"{rounded:.{max(decimals, 0)}f}"
     digits = math.floor(math.log10(abs(rounded))) + decimals + 1
+    digits = 17 if abs(rounded) >= 1e308 else digits  # rounding up could overflow
     return f"{rounded:.{min(max(digits, 1), 17)}g}"
 
 

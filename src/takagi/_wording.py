@@ -5,8 +5,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from takagi._conditions import (
+    Condition,
+    excludes_nothing,
+    find_interval,
+    find_middle_place,
+    format_limit,
+    group_inputs,
+    is_yes_or_no,
+    name_features,
+    name_sets,
+    read_conditions,
+)
 from takagi._text import format_number, format_share, format_to_step, join_terms, shorten, step_below, wrap
-from takagi._typing import BoolArray, FloatArray, IntArray
+from takagi._typing import FloatArray
 from takagi.profile import LEVELS, Profile
 
 if TYPE_CHECKING:
@@ -14,34 +26,11 @@ if TYPE_CHECKING:
     from takagi.rulemodel import RuleModel
     from takagi.tables import Column
 
-_HALF = -np.log(0.5)
-HALF_WIDTH = float(np.sqrt(2 * _HALF))  # where a membership is one half, in widths from the center
-_PLACES = ((0.1, "very low"), (0.35, "low"), (0.65, "medium"), (0.9, "high"), (1.0, "very high"))
-_RANKS = {
-    1: ("typical",),
-    2: ("low", "high"),
-    3: ("low", "medium", "high"),
-    4: ("very low", "low", "high", "very high"),
-    5: ("very low", "low", "medium", "high", "very high"),
-}
-_MOST_NAMED = 3  # levels of a category that has many
 _FORMULAS = {"identity": "", "logit": "log-odds of ", "softmax": "score of "}  # what an output is, by the link
 _MOST_CLASSES = 3  # whose shares are written beside a rule
 _MOST_OUTSIDE = 1 / 3  # of the conditions, whose center may lie outside the data
 _MOST_WILD = 0.1  # of the data, for which formulas may leave the target's range, by more than the same part of it
 _ROUNDING = 0.01  # the part of the target's spread that the rounding of a whole formula may cost
-
-
-class Condition(NamedTuple):
-    """A condition of a rule on a column: "high" is its word, the whole phrase its text.
-
-    The word of an interval is the interval itself, and its place ("low") says where in the data it lies.
-    """
-
-    column: str
-    word: str
-    text: str
-    place: str = ""
 
 
 class Reading(NamedTuple):
@@ -111,7 +100,7 @@ def read_rules(
             part=0,
             number=int(r) + 1,
             share=None if profile is None else float(profile.share[r]),
-            conditions=tuple(_read_conditions(rules, int(r), words[r], profile, columns)),
+            conditions=tuple(read_conditions(rules, int(r), words[r], profile, columns)),
             formulas=tuple(
                 tuple(join_terms(_write_weights(weights, step), names))
                 for weights, step in zip(consequents[r], steps, strict=True)
@@ -207,11 +196,6 @@ def describe_projections(rules: "RuleBase") -> list[str]:
 # -- names -------------------------------------------------------------------------------------------------------------
 
 
-def name_features(rules: "RuleBase | RuleModel") -> tuple[str, ...]:
-    """Return the features' names, x0, x1, ... if they have none."""
-    return rules.feature_names or tuple(f"x{m}" for m in range(rules.n_features))
-
-
 def name_outputs(rules: "RuleBase | RuleModel") -> tuple[str, ...]:
     """Return the outputs' names; y, or y0, y1, ... if they have none."""
     return rules.output_names or (("y",) if rules.n_outputs == 1 else tuple(f"y{o}" for o in range(rules.n_outputs)))
@@ -257,240 +241,6 @@ def _name_inputs(column: "Column") -> list[str]:
         return [f"[{name} is {shorten(level)}]" for level in column.levels]
     first = f"[{name}]" if column.kind == "boolean" else f"mean({name})" if column.reading == "mean" else name
     return [first, f"[{name} is missing]"][: len(column.inputs)]
-
-
-# -- conditions --------------------------------------------------------------------------------------------------------
-
-
-def _read_conditions(
-    rules: "RuleBase", r: int, words: Sequence[str], profile: Profile | None, columns: "Sequence[Column] | None"
-) -> Iterator[Condition]:
-    for conditions in _read_columns(rules, r, words, profile, columns):
-        yield from conditions
-
-
-def count_conditions(
-    rules: "RuleBase", r: int, profile: Profile | None = None, columns: "Sequence[Column] | None" = None
-) -> int:
-    """Return how many columns a rule asks about in its text."""
-    words = [""] * rules.n_features
-    return sum(bool(conditions) for conditions in _read_columns(rules, r, words, profile, columns))
-
-
-def _read_columns(
-    rules: "RuleBase", r: int, words: Sequence[str], profile: Profile | None, columns: "Sequence[Column] | None"
-) -> Iterator[list[Condition]]:
-    """Yield the conditions of a rule on each projection and each column: none, one, or two with missing values."""
-    n_projected = rules.n_projected
-    for j in range(n_projected):
-        is_finite = np.isfinite(rules.widths[r, j])
-        yield [_about(f"p{j}", "", rules.centers[r, j], rules.widths[r, j])] if is_finite else []
-    names = name_features(rules)
-    for column, inputs in group_inputs(rules, columns):
-        if column is not None and column.kind == "category":
-            yield list(_name_levels(column, find_levels(rules, r, inputs)))
-            continue
-        conditions: list[Condition] = []
-        for m in map(int, inputs):
-            if column is not None and column.values and m == inputs[0]:
-                conditions += _name_values(column, find_interval(rules, r, m))
-            elif is_yes_or_no(m, profile, column, is_first=m == inputs[0]):
-                truth = find_truth(rules, r, m)
-                is_said = truth is False and bool(conditions)  # other words on a value say that it is there
-                conditions += [] if truth is None or is_said else [_name_truth(names[m], truth)]
-            elif rules.intervals is not None:
-                conditions += _name_interval(names[m], rules.intervals[r, m], profile, m)
-            else:
-                center, width = rules.centers[r, n_projected + m], rules.widths[r, n_projected + m]
-                is_empty = excludes_nothing(center, width, profile, m)
-                conditions += [] if is_empty else [_about(shorten(names[m]), words[m], center, width)]
-        yield conditions
-
-
-def group_inputs(rules: "RuleBase", columns: "Sequence[Column] | None") -> "Iterator[tuple[Column | None, np.ndarray]]":
-    """Yield the columns of a table with the features each became, or each feature by itself."""
-    if columns is None:
-        yield from ((None, np.array([m])) for m in range(rules.n_features))
-        return
-    start = 0
-    for column in columns:
-        stop = start + len(column.inputs)
-        yield column, np.arange(start, stop)
-        start = stop
-
-
-def excludes_nothing(center: float, width: float, profile: Profile | None, feature: int) -> bool:
-    """Return whether a condition never halves the firing level, seen from the row that it suits best."""
-    if np.isinf(width):
-        return True
-    if profile is None:
-        return False
-    low, high = profile.span(feature)
-    best = (min(max(center, low), high) - center) / width
-    worst = max(abs(low - center), abs(high - center)) / width
-    return bool(0.5 * (worst**2 - best**2) <= _HALF)
-
-
-def name_sets(rules: "RuleBase", profile: Profile | None) -> list[list[str]]:
-    """Return a word for each rule's set on each feature: by rank among shared sets, else by place in the data."""
-    n_projected = rules.n_projected
-    words = [[""] * rules.n_features for _ in range(rules.n_rules)]
-    if profile is None:
-        return words
-    for m in range(rules.n_features):
-        centers = rules.centers[:, n_projected + m]
-        finite = np.isfinite(rules.widths[:, n_projected + m])
-        ranked, place = np.unique(centers[finite], return_inverse=True)
-        if rules.sets is not None and len(ranked) in _RANKS:
-            for r, k in zip(np.flatnonzero(finite), place, strict=True):
-                words[r][m] = _RANKS[len(ranked)][k]
-        else:
-            for r in np.flatnonzero(finite):
-                words[r][m] = name_place(profile.place(m, centers[r]))
-    return words
-
-
-def name_place(place: float) -> str:
-    """Return the word for a place in a distribution, from 0 to 1."""
-    return next(word for bound, word in _PLACES if place <= bound)
-
-
-def _about(name: str, word: str, center: float, width: float) -> Condition:
-    step = step_below(width) / 10
-    text = f"about {format_to_step(center, step)} +- {format_to_step(width, step)}"
-    return Condition(name, word, f"{name} is {word} ({text})" if word else f"{name} is {text}")
-
-
-def _name_interval(name: str, interval: FloatArray, profile: Profile | None, feature: int) -> list[Condition]:
-    """Name what a condition means, which is an interval of values; one that excludes nothing is no condition."""
-    low, high = map(float, interval)
-    reach, place = 0.0, ""
-    if profile is not None:
-        smallest, largest = profile.span(feature)
-        if low <= smallest and largest <= high:
-            return []
-        reach, place = max(abs(smallest), abs(largest)), name_place(_find_middle_place(profile, feature, (low, high)))
-    limits = [format_limit(limit, reach) for limit in (low, high) if np.isfinite(limit)]
-    if not limits:
-        return []
-    if len(limits) == 2:
-        word = f"is {limits[0]}" if low == high else f"from {limits[0]} to {limits[1]}"
-    else:
-        word = f"above {limits[0]}" if np.isfinite(low) else f"below {limits[0]}"
-    return [Condition(shorten(name), word.removeprefix("is "), f"{shorten(name)} {word}", place)]
-
-
-def _find_middle_place(profile: Profile, feature: int, interval: tuple[float, float]) -> float:
-    """Return the middle of an interval, as a place in the distribution of a feature, from 0 to 1."""
-    low, high = interval
-    first = profile.place(feature, low) if np.isfinite(low) else 0.0
-    last = profile.place(feature, high) if np.isfinite(high) else 1.0
-    return (first + last) / 2
-
-
-def format_limit(value: float, reach: float = 0.0) -> str:
-    """Write a limit with all of its digits, of which there are few; beside values of some reach, dust is 0.
-
-    >>> format_limit(7.2), format_limit(300.0), format_limit(0.00035), format_limit(-1250000.0)
-    ('7.2', '300', '0.00035', '-1250000')
-    >>> format_limit(7.199999999999999), format_limit(-2.2e-16, reach=3.0)
-    ('7.2', '0')
-    """
-    if abs(value) <= 1e-12 * reach:
-        return "0"
-    return f"{value:.0f}" if value == round(value) and abs(value) < 1e9 else f"{value:.10g}"
-
-
-def _name_truth(name: str, truth: bool) -> Condition:
-    """Name a condition on an input that is 0 or 1; an input named "fuel=diesel" is a level of "fuel"."""
-    column, equals, level = (shorten(part) for part in name.rpartition("=")) if "=" in name else (shorten(name), "", "")
-    word = (level if truth else f"not {level}") if equals else str(truth).lower()
-    return Condition(column, word, f"{column} is {word}")
-
-
-def _name_levels(column: "Column", allowed: BoolArray) -> Iterator[Condition]:
-    if allowed.all():
-        return
-    levels = [shorten(level) for level in column.levels]
-    chosen = [level for level, is_allowed in zip(levels, allowed, strict=True) if is_allowed]
-    others = [level for level, is_allowed in zip(levels, allowed, strict=True) if not is_allowed]
-    if lists_levels(allowed):
-        word = " or ".join(chosen)
-    else:
-        word = f"not {others[0]}" if len(others) == 1 else "neither " + " nor ".join(others)
-    name = shorten(column.name)
-    yield Condition(name, word, f"{name} is {word}")
-
-
-def _name_values(column: "Column", interval: tuple[float, float]) -> list[Condition]:
-    """Name a condition on a number that stands for words, by the words whose numbers it lets pass."""
-    low, high = interval
-    order = np.argsort(column.values, kind="stable")
-    inside = [shorten(column.levels[k]) for k in order if low <= column.values[k] <= high]
-    name, n_levels = shorten(column.name), len(column.levels)
-    if len(inside) == n_levels:
-        return []
-    if not inside:
-        word = f"between {format_limit(low)} and {format_limit(high)}"
-    elif column.reading != "mean":
-        word = inside[0] if len(inside) == 1 else f"{inside[0]} to {inside[-1]}"
-    elif len(inside) <= _MOST_NAMED:
-        word = " or ".join(inside)
-    else:
-        ends = "highest" if high >= max(column.values) else "lowest" if low <= min(column.values) else "in the middle"
-        named = inside[::-1] if ends == "highest" else inside
-        word = f"one of the {len(inside)} {ends} of {n_levels} ({', '.join(named[:_MOST_NAMED])}, ...)"
-    return [Condition(name, word, f"{name} is {word}")]
-
-
-def lists_levels(allowed: BoolArray) -> bool:
-    """Return whether a condition on a category lists the levels that it lets pass, not those that it does not."""
-    return bool(0 < allowed.sum() <= max(2, (~allowed).sum()))
-
-
-# -- what conditions mean ----------------------------------------------------------------------------------------------
-
-
-def is_yes_or_no(feature: int, profile: Profile | None, column: "Column | None", is_first: bool = True) -> bool:
-    """Return whether a condition on a feature names yes or no: it is 0 or 1, or marks missing values."""
-    if column is not None and (column.kind == "boolean" or not is_first):
-        return True
-    return profile is not None and profile.is_indicator(feature)
-
-
-def find_truth(rules: "RuleBase", r: int, feature: int) -> bool | None:
-    """Return which value a rule asks of a feature that is 0 or 1, None if it takes both."""
-    if rules.intervals is not None:
-        low, high = rules.intervals[r, feature]
-        takes_no, takes_yes = low <= 0 <= high, low <= 1 <= high
-        return None if takes_no == takes_yes else bool(takes_yes)
-    center, width = (values[r, rules.n_projected + feature] for values in (rules.centers, rules.widths))
-    preference = 0.5 * (center**2 - (1 - center) ** 2) / width**2  # log membership of 1 less that of 0
-    return None if abs(preference) <= _HALF else bool(preference > 0)
-
-
-def find_levels(rules: "RuleBase", r: int, features: IntArray) -> BoolArray:
-    """Return which levels of a category a rule lets pass, given the features that are its 0/1 inputs."""
-    if rules.intervals is not None:
-        asked, refused = (rules.intervals[r, features, 0] > 0), (rules.intervals[r, features, 1] < 1)
-        return (asked & ~refused) if asked.any() else ~refused
-    at = r, rules.n_projected + features
-    return category_memberships(rules.centers[at], rules.widths[at]) >= 0.5
-
-
-def find_interval(rules: "RuleBase", r: int, feature: int) -> tuple[float, float]:
-    """Return for which values of a feature a condition holds: as its words say, or where its membership is a half."""
-    if rules.intervals is not None:
-        low, high = rules.intervals[r, feature]
-        return float(low), float(high)
-    center, width = (values[r, rules.n_projected + feature] for values in (rules.centers, rules.widths))
-    return float(center - HALF_WIDTH * width), float(center + HALF_WIDTH * width)
-
-
-def category_memberships(centers: FloatArray, widths: FloatArray) -> FloatArray:
-    """Return each level's membership, 1 for the one that suits best, given the sets on its 0/1 inputs."""
-    distance = np.sum((centers / widths) ** 2) + ((1 - centers) ** 2 - centers**2) / widths**2
-    return np.exp(-0.5 * (distance - distance.min(initial=np.inf)))
 
 
 # -- whether rules make sense by themselves ----------------------------------------------------------------------------
@@ -556,7 +306,7 @@ def _find_typical(rules: "RuleBase", r: int, profile: Profile) -> FloatArray:
         interval = find_interval(rules, r, m)
         low, high = profile.span(m)
         if interval[0] > low or interval[1] < high:
-            row[m] = np.interp(_find_middle_place(profile, m, interval), LEVELS, profile.quantiles[:, m])
+            row[m] = np.interp(find_middle_place(profile, m, interval), LEVELS, profile.quantiles[:, m])
     return row
 
 

@@ -12,11 +12,12 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from takagi import kernels
+from takagi._conditions import name_features
 from takagi._extrapolation import lie_within
 from takagi._messages import unknown_name
 from takagi._notebook import ShowsText
 from takagi._typing import ArrayLike, FloatArray, IntArray
-from takagi._wording import describe_model, name_features
+from takagi._wording import describe_model
 from takagi.bend import Bend
 from takagi.kernels import PARAMETERS, count_blocks
 from takagi.profile import LEVELS, Profile

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from takagi._conditions import name_features
 from takagi._messages import unknown_name
 from takagi._model import OpenModel
 from takagi._typing import FloatArray
-from takagi._wording import describe_model, name_features, name_part
+from takagi._wording import describe_model, name_part
 from takagi.export import _c_template as c
 from takagi.export._names import Namespace, make_comment_safe, make_identifier
 from takagi.export._source import Layout, choose_outputs, lay_out, list_predicted, open_source, write_if_asked

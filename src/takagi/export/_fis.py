@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from takagi._conditions import name_features
 from takagi._model import OpenModel
 from takagi._text import shorten
 from takagi._typing import FloatArray, IntArray
-from takagi._wording import name_features, name_formulas, name_outputs
+from takagi._wording import name_formulas, name_outputs
 from takagi.export._names import Namespace, make_comment_safe, make_identifier
 from takagi.export._source import list_predicted, open_source, write_if_asked
 from takagi.profile import Profile

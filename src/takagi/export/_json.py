@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from takagi._conditions import name_features
 from takagi._model import OpenModel
 from takagi._typing import FloatArray
-from takagi._wording import name_features, name_outputs
+from takagi._wording import name_outputs
 from takagi.calibration import Calibration
 from takagi.export._source import open_source, write_if_asked
 from takagi.rulebase import RuleBase

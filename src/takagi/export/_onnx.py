@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from takagi._conditions import name_features
 from takagi._messages import need_extra, unknown_name
 from takagi._model import OpenModel
 from takagi._typing import FloatArray
-from takagi._wording import describe_model, name_features
+from takagi._wording import describe_model
 from takagi.bend import Bend
 from takagi.export._source import Layout, choose_outputs, lay_out, list_predicted, open_source, write_if_asked
 from takagi.tables import Column

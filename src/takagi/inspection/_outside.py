@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from takagi._conditions import name_features
 from takagi._messages import need_extra
 from takagi._model import open_committee
 from takagi._typing import Table
-from takagi._wording import name_features
 
 
 def find_outside(model: Any, X: Table) -> Any:

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from takagi._conditions import Condition
 from takagi._messages import need_extra
 from takagi._model import open_committee
 from takagi._typing import Table
-from takagi._wording import Condition, describe_model, name_outputs, name_part, read_model
+from takagi._wording import describe_model, name_outputs, name_part, read_model
 
 
 def export_text(model: Any, X: Table = None, y: Table = None, *, centered: bool = False) -> str:

@@ -6,12 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from takagi._messages import need_extra
-from takagi._model import OpenModel, open_model
-from takagi._notebook import ShowsText
-from takagi._text import count, format_number, format_share, wrap
-from takagi._typing import BoolArray, FloatArray, IntArray, Table
-from takagi._wording import (
+from takagi._conditions import (
     HALF_WIDTH,
     count_conditions,
     find_interval,
@@ -20,9 +15,13 @@ from takagi._wording import (
     group_inputs,
     is_yes_or_no,
     lists_levels,
-    name_outputs,
-    name_part,
 )
+from takagi._messages import need_extra
+from takagi._model import OpenModel, open_model
+from takagi._notebook import ShowsText
+from takagi._text import count, format_number, format_share, wrap
+from takagi._typing import BoolArray, FloatArray, IntArray, Table
+from takagi._wording import name_outputs, name_part
 from takagi.profile import Profile
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel

@@ -6,18 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from takagi._conditions import Condition, name_features
 from takagi._model import OpenModel, open_model
 from takagi._text import shorten
 from takagi._typing import FloatArray, IntArray, Table
-from takagi._wording import (
-    Condition,
-    describe_projections,
-    name_features,
-    name_formulas,
-    name_outputs,
-    name_part,
-    read_model,
-)
+from takagi._wording import describe_projections, name_formulas, name_outputs, name_part, read_model
 from takagi.inspection import check_rules, feature_importance, rule_importance
 from takagi.kernels import PARAMETERS
 from takagi.profile import spread_rows

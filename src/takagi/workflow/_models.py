@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from takagi._conditions import name_features
 from takagi._extrapolation import HeldCount, count_held
 from takagi._model import OpenModel, open_committee
 from takagi._text import count, quote
 from takagi._typing import BoolArray, FloatArray
-from takagi._wording import name_features, name_outputs
+from takagi._wording import name_outputs
 from takagi.persistence import load
 from takagi.tables import DatasetError, OpenTable, RequestError, find_columns, list_origins, locate_file
 from takagi.workflow._flags import write_flags

@@ -7,9 +7,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from takagi._conditions import category_memberships, excludes_nothing
 from takagi._model import OpenModel
 from takagi._typing import BoolArray, FloatArray, Table
-from takagi._wording import category_memberships, excludes_nothing
 from takagi.profile import Profile, measure_profile
 from takagi.rulemodel import RuleModel
 from takagi.tables import Column
