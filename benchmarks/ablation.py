@@ -31,7 +31,7 @@ from _trials import Outcome, Trial, load_trial, make_trials, measure, time_call,
 from accuracy import BASE_SEED, DOCS, ProgressLine, choose
 from takagi import TSKCommittee, TSKRegressor
 from takagi.datasets import list_datasets
-from takagi.estimators import _committee, _regressor
+from takagi.estimators import _base, _members
 from takagi.experiments import Store, collect
 from takagi.experiments._plan import N_REPEATS, derive_seed
 from takagi.experiments._run import format_error
@@ -109,13 +109,13 @@ PARTS = {
     "no pilots": Part(instead=((_fit, "run_pilots", skip_pilots),)),
     "usual smoothness": Part(instead=((_pilots, "SMOOTHNESS_PER_NOISE", _pilots.SMOOTHNESS_PER_NOISE[:1]),)),
     "never ridge": Part(instead=((_fit, "run_pilots", run_pilots_without_ridge),)),
-    "equal rows not merged": Part(instead=((_regressor, "merge_equal_rows", sort_rows),)),
+    "equal rows not merged": Part(instead=((_base, "merge_equal_rows", sort_rows),)),
     "heavy rows not split": Part(instead=((_training, "spread_weights", lambda rows: rows),)),
     "with 4 teachers": Part(params={"n_teachers": 4}),
     "taught by default": Part(params={"n_teachers": "auto"}),
     WHOLE_COMMITTEE: Part(WHOLE_COMMITTEE),
     "no memory": Part(WHOLE_COMMITTEE, {"remember": False}),
-    "members of one size": Part(WHOLE_COMMITTEE, instead=((_committee, "_choose_size", lambda plan, is_small: plan),)),
+    "members of one size": Part(WHOLE_COMMITTEE, instead=((_members, "_choose_size", lambda plan, is_small: plan),)),
 }
 
 

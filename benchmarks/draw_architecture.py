@@ -15,11 +15,13 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
+import takagi
+
 SOURCE = Path(__file__).parents[1] / "src" / "takagi"
 SUPPORT = "support"
 # Modules that are a part of a noun.
-MERGED = dict.fromkeys(("profile", "calibration", "_wording", "bend", "rulemodel"), "rulebase")
-EXPORTED = {"TSKRegressor": "estimators", "TSKCommittee": "estimators", "TableEncoder": "tables"}
+MERGED = dict.fromkeys(("profile", "calibration", "_wording", "bend", "rulemodel", "scores"), "rulebase")
+EXPORTED = {name: getattr(takagi, name).__module__.split(".")[1] for name in takagi.__all__}
 
 DATA, LEARN, MODEL, READ, APPLY, CODE = "#d9e7f5", "#fbe3c9", "#f6f1b8", "#d8ecd3", "#e8dcf0", "#f3d4d4"
 COLORS = {
@@ -85,7 +87,8 @@ def place_module(name):
     """Return the box that a module is in; none for the entry points, which are not drawn."""
     if name in ("__init__", "__main__"):
         return None
-    name = EXPORTED.get(name, MERGED.get(name, name))
+    name = EXPORTED.get(name, name)
+    name = MERGED.get(name, name)
     return SUPPORT if name.startswith("_") and name not in BOXES else name
 
 

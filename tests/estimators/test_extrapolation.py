@@ -160,6 +160,7 @@ def test_a_table_is_held_after_its_encoding():
 # -- training goes on --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:All values of")  # few rows, of which all may lie beyond those before
 def test_a_stream_holds_beyond_what_it_has_seen_so_far():
     model = TSKRegressor(n_rules=2, recipe="droprule", batch_size=16, random_state=0)
     seen = []

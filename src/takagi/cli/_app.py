@@ -46,7 +46,7 @@ COMMANDS = [
         "fit",
         "_fit.fit",
         MAKE,
-        "Train a model on a table, score it on rows held out, print its rules and write it to a file.",
+        "Fit a few rules to a table, say how well they predict, print them and write them to a file.",
         "takagi fit houses.csv --target price -o houses.takagi",
     ),
     Command(
@@ -74,7 +74,7 @@ COMMANDS = [
         "report",
         "_report.report",
         READ,
-        "Write a page about a model: its rules, its score on TABLE, what matters, and what would happen if.",
+        "Write a page about a model: its rules, its score, what matters, and what would happen if.",
         "takagi report houses.takagi houses.csv -o report.html --open",
     ),
     Command(

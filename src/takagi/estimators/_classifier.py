@@ -13,15 +13,18 @@ from takagi._compat import Interval, StrOptions, fit_context
 from takagi._extrapolation import warn_of_held
 from takagi._labels import find_labels, validate_classes
 from takagi._typing import FloatArray, Table
-from takagi._validation import is_dask, validate_rows
+from takagi._validation import TrainingData, is_dask, validate_rows
 from takagi.estimators._base import BaseTSK, count_threads, with_one_blas_thread
+from takagi.estimators._sets import PredictsSets
+from takagi.fitting import Fitted
 from takagi.initializers import Initializer
 from takagi.optimizers import Optimizer, OwnOptimizer
 from takagi.rulebase import apply_link
+from takagi.streaming import Stream
 from takagi.training import Bounds, Callback, FeasibleSet
 
 
-class TSKClassifier(ClassifierMixin, BaseTSK):
+class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
     """Takagi-Sugeno-Kang fuzzy classification: IF-THEN rules whose formulas are log-odds.
 
     Two classes have one output, the log-odds of the second one: ``P(classes_[1]) = 1 / (1 + exp(-output))``. More
@@ -71,6 +74,8 @@ class TSKClassifier(ClassifierMixin, BaseTSK):
         The name of y, only if it has one.
     n_iter_, best_iter_ : int
         As in `TSKRegressor`; logistic regression counts as one iteration.
+    set_scores_ : ndarray of shape (n_rows,)
+        What `calibrate` found, sorted: 1 minus the probability of the class of each row.
     stages_, recipe_, n_rules_, keep_prob_, l2_, smoothness_, batch_size_, stream_, \
     n_features_in_, feature_names_in_
         As in `TSKRegressor`.
@@ -270,6 +275,10 @@ class TSKClassifier(ClassifierMixin, BaseTSK):
         if not np.array_equal(known, classes):
             raise ValueError(f"classes must be {known.tolist()} as before, got {classes.tolist()}.")
         return known
+
+    def _take(self, fitted: Fitted, data: TrainingData, stream: Stream | None = None) -> Any:
+        self.__dict__.pop("set_scores_", None)  # of other rules
+        return super()._take(fitted, data, stream)
 
     # -- prediction ----------------------------------------------------------------------------------------------------
 

@@ -306,7 +306,7 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
         >>> from sklearn.datasets import load_diabetes
         >>> from takagi import TSKRegressor
         >>> X, y = load_diabetes(return_X_y=True)
-        >>> model = TSKRegressor(recipe="short", n_rules=2, random_state=0).fit(X[:400], y[:400])
+        >>> model = TSKRegressor(recipe="short", n_rules=1, random_state=0).fit(X[:400], y[:400])
         >>> model = model.calibrate(X[:400], y[:400], cv=3)
         >>> intervals = model.predict_interval(X[400:], coverage=0.8)
         >>> intervals.shape, bool((intervals[:, 0] < intervals[:, 1]).all())

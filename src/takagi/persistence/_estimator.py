@@ -41,6 +41,7 @@ def encode_estimator(model: TSKRegressor | TSKClassifier) -> dict[str, Any]:
         "history": {name: encode_numbers(values) for name, values in model.history_.items()},
         "stages": encode_stages(model.stages_),
         **(_encode_classes(model) if isinstance(model, TSKClassifier) else {}),
+        **({"set_scores": model.set_scores_.tolist()} if hasattr(model, "set_scores_") else {}),
         **({"stream": encode_stream(model.stream_)} if hasattr(model, "stream_") else {}),
     }
 
@@ -48,8 +49,8 @@ def encode_estimator(model: TSKRegressor | TSKClassifier) -> dict[str, Any]:
 def decode_estimator(kind: type[Any], parameters: dict[str, Any], node: Node) -> TSKRegressor | TSKClassifier:
     """Return a regressor or classifier from what `encode_estimator` made of it."""
     has_classes = kind is TSKClassifier
-    fields = (*_FIELDS, "classes") if has_classes else _FIELDS
-    parts = node.open(fields, optional=("stream", "calibration", *(["target"] if has_classes else [])))
+    needed, optional = ((*_FIELDS, "classes"), ("set_scores", "target")) if has_classes else (_FIELDS, ("calibration",))
+    parts = node.open(needed, optional=("stream", *optional))
     rules = decode_parts(parts)
     if (rules.link != "identity") != has_classes:
         parts["parts"].refuse(f"rules {'with' if has_classes else 'without'} a link for a {kind.__name__}")
@@ -72,7 +73,18 @@ def decode_estimator(kind: type[Any], parameters: dict[str, Any], node: Node) ->
     class_name = parts["target"].text() if "target" in parts else None
     data = TrainingData(*none, names, None, is_single, classes, class_name)
     stream = decode_stream(parts["stream"], rules, fitted) if "stream" in parts else None
-    return kind.from_fitted(fitted, data, parameters, stream)
+    model = kind.from_fitted(fitted, data, parameters, stream)
+    if "set_scores" in parts:
+        model.set_scores_ = _decode_scores(parts["set_scores"])
+    return model
+
+
+def _decode_scores(node: Node) -> np.ndarray:
+    """Return sorted numbers from 0 to 1, at least one."""
+    scores = node.array(1)
+    if not len(scores) or scores[0] < 0 or scores[-1] > 1 or (np.diff(scores) < 0).any():
+        node.refuse("numbers from 0 to 1, sorted")
+    return scores
 
 
 def _encode_classes(model: TSKClassifier) -> dict[str, Any]:
