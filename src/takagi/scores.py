@@ -94,13 +94,13 @@ class ScoreSheet:
 
     def find_seen(self, rows: FloatArray, target: FloatArray) -> float:
         """Return which part of some rows was known, estimated from a sample of them; NaN if nothing can be said."""
-        hashes = hash_rows(rows, target)
+        hashes = fingerprint_rows(rows, target)
         if len(self.seen) == _MOST_HASHES:
             hashes = hashes[hashes <= self.seen[-1]]
         return float(np.isin(hashes, self.seen).mean()) if len(hashes) and self.seen else math.nan
 
 
-def hash_rows(rows: FloatArray, target: FloatArray) -> IntArray:
+def fingerprint_rows(rows: FloatArray, target: FloatArray) -> IntArray:
     """Return a number for each row and its targets; equal rows have equal numbers."""
     table = np.column_stack([rows, target]) + 0.0  # no minus zero
     numbers = [hashlib.blake2b(row.tobytes(), digest_size=_HASH_BYTES).digest() for row in table]
@@ -109,7 +109,7 @@ def hash_rows(rows: FloatArray, target: FloatArray) -> IntArray:
 
 def pick_hashes(rows: FloatArray, target: FloatArray) -> tuple[int, ...]:
     """Return the smallest hashes of rows, by which a sheet knows them again."""
-    return tuple(np.unique(hash_rows(rows, target))[:_MOST_HASHES].tolist())
+    return tuple(np.unique(fingerprint_rows(rows, target))[:_MOST_HASHES].tolist())
 
 
 def _write(percent: float) -> str:

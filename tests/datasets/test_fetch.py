@@ -15,7 +15,7 @@ import pytest
 from takagi.datasets import DownloadError
 from takagi.datasets._fetch import Patience, download_file
 from takagi.datasets._folders import find_file
-from takagi.datasets._parse import MOST_BYTES
+from takagi.datasets._parse import MOST_SOURCE_BYTES
 from takagi.datasets._registry import DATASETS
 
 CONTENT = b"1 2\n3 4\n" * 20_000
@@ -138,7 +138,7 @@ def test_archive_that_is_none_is_refused(archive, tmp_path):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (zipped("toy.data", bytes(MOST_BYTES + 1)), "it unpacks to 32,000,001 bytes"),
+        (zipped("toy.data", bytes(MOST_SOURCE_BYTES + 1)), "it unpacks to 32,000,001 bytes"),
         (change_member(6, 1), "encrypted"),
         (change_member(8, 99), "compression method"),
         (zipped("toy.data")[:-30], "not a zip file"),

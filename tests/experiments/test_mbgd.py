@@ -12,8 +12,8 @@ from takagi.experiments._mbgd import measure_balanced
 from takagi.experiments._mbgd_network import (
     Network,
     Parameters,
-    Penalties,
-    find_gradient,
+    Prices,
+    differentiate_network,
     find_loss,
     fire_rules,
     join_parameters,
@@ -62,11 +62,11 @@ def test_loss_equals_the_oracles(batch):
     parameters, X, normalized, y = batch
     one_hot = np.eye(parameters.consequents.shape[2])[y]
     expected = oracle_loss(parameters, X, normalized, y, 0.3, 2.0)
-    assert find_loss(parameters, X, normalized, one_hot, Penalties(0.3, 2.0)) == pytest.approx(expected, rel=1e-12)
+    assert find_loss(parameters, X, normalized, one_hot, Prices(0.3, 2.0)) == pytest.approx(expected, rel=1e-12)
 
 
 @BATCHES
-@pytest.mark.parametrize("penalties", [Penalties(0.0, 0.0), Penalties(0.3, 5.0)], ids=["plain", "penalized"])
+@pytest.mark.parametrize("penalties", [Prices(0.0, 0.0), Prices(0.3, 5.0)], ids=["plain", "penalized"])
 def test_gradient_equals_finite_differences_of_the_oracle(batch, penalties):
     parameters, X, normalized, y = batch
     n_rules, n_classes = parameters.consequents.shape[1:]
@@ -80,7 +80,7 @@ def test_gradient_equals_finite_differences_of_the_oracle(batch, penalties):
             arrays = split_parameters(moved, n_rules, n_classes)
             ends.append(oracle_loss(arrays, X, normalized, y, penalties.l2, penalties.uniformity))
         expected[i] = (ends[0] - ends[1]) / (2 * step)
-    found = join_parameters(find_gradient(parameters, X, normalized, np.eye(n_classes)[y], penalties))
+    found = join_parameters(differentiate_network(parameters, X, normalized, np.eye(n_classes)[y], penalties))
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
 
 
@@ -100,7 +100,7 @@ def test_the_run_of_the_authors_torch_code_is_replayed(batch_norm, uniformity):
     network.parameters.widths[:] = run["widths"]
     network.parameters.consequents[1:] = run["weights"].transpose(1, 0, 2)
     for order in run["order"]:
-        network.run_epoch(run["X"], np.eye(3)[run["y"]], order, 16, 0.01, Penalties(0.05, uniformity))
+        network.run_epoch(run["X"], np.eye(3)[run["y"]], order, 16, 0.01, Prices(0.05, uniformity))
     name, trained = f"bn{int(batch_norm)}_ur{uniformity}__", network.parameters
     np.testing.assert_allclose(trained.centers, run[f"{name}centers"], rtol=1e-10)
     np.testing.assert_allclose(trained.widths, run[f"{name}widths"], rtol=1e-10)

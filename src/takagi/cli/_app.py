@@ -114,7 +114,7 @@ COMMANDS = [
     ),
     Command(
         "warm-up",
-        "_warm_up.warm_up",
+        "_warm_up.fill_cache",
         MAKE,
         "Compile what fits and predictions need and keep it, so that the first fit does not wait.",
         "takagi warm-up",

@@ -4,7 +4,7 @@ from takagi.cli._console import print_json, print_text, set_output
 from takagi.cli._options import AsJson, Quiet
 
 
-def warm_up(as_json: AsJson = False, quiet: Quiet = False) -> None:
+def fill_cache(as_json: AsJson = False, quiet: Quiet = False) -> None:
     """Compile what fits and predictions need and keep it, so that the first fit does not wait.
 
     The machine code goes to the folder in TAKAGI_CACHE_DIR, else beside the installed package, else with the user's own

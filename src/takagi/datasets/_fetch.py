@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from takagi._files import write_whole
-from takagi.datasets._parse import MOST_BYTES, check_sizes, check_values, encode, read_source
+from takagi.datasets._parse import MOST_SOURCE_BYTES, check_sizes, check_values, encode, read_source
 from takagi.datasets._registry import DATASETS
 from takagi.datasets._sources import SourceFile
 
@@ -158,8 +158,8 @@ def _read_body(url: str, timeout: float, deadline: float, advance: Advance) -> b
 
 
 def _check_limits(n_bytes: int, deadline: float) -> None:
-    if n_bytes > MOST_BYTES:
-        raise ValueError(f"it has more than {MOST_BYTES:,} bytes, which no file of the archives has")
+    if n_bytes > MOST_SOURCE_BYTES:
+        raise ValueError(f"it has more than {MOST_SOURCE_BYTES:,} bytes, which no file of the archives has")
     if time.monotonic() >= deadline:
         raise TimeoutError("the server is too slow")
 

@@ -13,7 +13,9 @@ from takagi._typing import FloatArray
 from takagi.datasets._registry import Dataset
 from takagi.datasets._sources import SourceFile
 
-MOST_BYTES = 32_000_000  # of a file, a download or an archive's member; the largest of the archives' files has a tenth
+MOST_SOURCE_BYTES = (
+    32_000_000  # of a file, a download or an archive's member; the largest of the archives' files has a tenth
+)
 RawCells = np.ndarray[tuple[int, int], Any]
 
 
@@ -64,7 +66,7 @@ READERS: dict[str, Callable[[bytes, int], RawCells]] = {
 def check_sizes(members: Sequence[zipfile.ZipInfo]) -> None:
     """Raise a ValueError if members of a zip archive would unpack to too much; zipfile reads no more than they say."""
     total = sum(member.file_size for member in members)
-    if total > MOST_BYTES:
+    if total > MOST_SOURCE_BYTES:
         raise ValueError(f"it unpacks to {total:,} bytes, which no file of the archives has")
 
 

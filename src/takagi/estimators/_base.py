@@ -1,25 +1,22 @@
 """What every estimator of rules shares: parameters, fitted attributes, and training block by block."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
-from functools import cache, wraps
 from numbers import Integral, Real
-from threading import Lock
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import ThreadpoolController
 
 from takagi._compat import HasMethods, Interval, StrOptions, fit_context
 from takagi._messages import warn_user
 from takagi._typing import FloatArray, Table
 from takagi._validation import TrainingData, Validate, validate_held_out, validate_rows, validate_training
 from takagi._wording import name_features
+from takagi.estimators._threads import with_one_blas_thread
 from takagi.fitting import Fitted, Plan, Rows, Watch, fit_rules, make_plan, merge_equal_rows, widen_limits
 from takagi.initializers import Initializer
 from takagi.optimizers import OPTIMIZERS, Optimizer, OwnOptimizer
@@ -29,75 +26,8 @@ from takagi.streaming import ASSUMED_ROWS, Passes, Stream, fit_passes
 from takagi.tables import DatasetError
 from takagi.training import Bounds, Callback, FeasibleSet
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
 _AUTO = StrOptions({"auto"})
 _USED = ("keep_prob", "batch_size", "l2", "smoothness")  # attributes that tell what was used
-
-
-# -- one thread of linear algebra while rules are fitted, since many fits may run side by side ------------------------
-
-
-class _OneThread:
-    """A limit that the first to enter sets and the last to leave lifts, in whatever threads they are.
-
-    Where someone else has set a limit, that one stays.
-    """
-
-    def __init__(self) -> None:
-        self.lock, self.n_inside = Lock(), 0
-        self.before: list[tuple[Any, int]] = []
-
-    def __enter__(self) -> None:
-        with self.lock:
-            self.n_inside += 1
-            if self.n_inside == 1:
-                libraries = [(library, library.num_threads) for library in _list_libraries()]
-                for library, _ in libraries:
-                    library.set_num_threads(1)
-                self.before = [(library, n_threads) for library, n_threads in libraries if library.num_threads == 1]
-
-    def __exit__(self, *_: object) -> None:
-        with self.lock:
-            self.n_inside -= 1
-            if not self.n_inside:
-                for library, n_threads in self.before:
-                    _release(library)  # else only the thread that set the limit could lift it
-                    library.set_num_threads(n_threads)
-                    _release(library)
-
-
-def _release(library: Any) -> None:
-    """Let any thread set the number of threads; older versions of threadpoolctl know no such restriction."""
-    if hasattr(library, "clear_controlling_thread"):
-        library.clear_controlling_thread(force=True)
-
-
-@cache
-def _list_libraries() -> list[Any]:
-    """Return the libraries of linear algebra; looking through all that is loaded takes a while."""
-    return ThreadpoolController().select(user_api="blas").lib_controllers
-
-
-_ONE_THREAD = _OneThread()
-
-
-def with_one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:
-    """Return a function during which matrix products run in the thread that asks for them.
-
-    The products of a fit are small. Fits that run in threads of their own would otherwise get in each other's way.
-    """
-
-    @wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        with _ONE_THREAD:
-            return function(*args, **kwargs)
-
-    return call
-
-
-# -- the estimator -----------------------------------------------------------------------------------------------------
 
 
 class BaseTSK(BaseEstimator):
@@ -473,8 +403,3 @@ def check_trains(plan: Plan) -> None:
 def make_rng(random_state: Any) -> np.random.Generator:
     """Return a generator that is seeded by scikit-learn's kind of random state."""
     return np.random.default_rng(check_random_state(random_state).randint(2**32, size=4, dtype=np.uint64))
-
-
-def count_threads(n_jobs: int | None) -> int:
-    """Return the number of threads that scikit-learn's `n_jobs` stands for, one by default."""
-    return effective_n_jobs(n_jobs) if n_jobs is not None else 1

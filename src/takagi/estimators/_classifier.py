@@ -14,8 +14,9 @@ from takagi._extrapolation import warn_of_held
 from takagi._labels import find_labels, validate_classes
 from takagi._typing import FloatArray, Table
 from takagi._validation import TrainingData, is_dask, validate_rows
-from takagi.estimators._base import BaseTSK, count_threads, with_one_blas_thread
+from takagi.estimators._base import BaseTSK
 from takagi.estimators._sets import PredictsSets
+from takagi.estimators._threads import count_threads, with_one_blas_thread
 from takagi.fitting import Fitted
 from takagi.initializers import Initializer
 from takagi.optimizers import Optimizer, OwnOptimizer

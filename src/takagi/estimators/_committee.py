@@ -16,11 +16,11 @@ from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import is_dask, validate_rows, validate_training
 from takagi._wording import name_outputs
 from takagi.calibration import MOST_ROWS, Calibration, measure_calibration, split_scales
-from takagi.estimators._base import count_threads, with_one_blas_thread
 from takagi.estimators._intervals import PredictsIntervals, read_rows
 from takagi.estimators._members import FEWEST_ROWS, BaseCommittee, find_rows
 from takagi.estimators._memory import Memory, choose_rows, learn_memory
 from takagi.estimators._regressor import TSKRegressor
+from takagi.estimators._threads import count_threads, with_one_blas_thread
 from takagi.fitting import (
     Fitted,
     Rows,

@@ -13,9 +13,10 @@ from takagi._extrapolation import warn_of_held
 from takagi._labels import validate_classes
 from takagi._typing import FloatArray, Table
 from takagi._validation import validate_rows
-from takagi.estimators._base import count_threads, make_rng, with_one_blas_thread
+from takagi.estimators._base import make_rng
 from takagi.estimators._classifier import TSKClassifier
 from takagi.estimators._members import FEWEST_ROWS, BaseCommittee, find_rows
+from takagi.estimators._threads import count_threads, with_one_blas_thread
 from takagi.fitting import Fitted, Rows, Watch, draw_order, merge_equal_rows
 from takagi.training import LOSSES, Callback
 

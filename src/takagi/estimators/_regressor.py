@@ -14,9 +14,10 @@ from takagi._typing import FloatArray, Table
 from takagi._validation import is_dask, validate_rows
 from takagi._wording import name_outputs
 from takagi.calibration import Calibration
-from takagi.estimators._base import BaseTSK, count_threads, make_rng, with_one_blas_thread
+from takagi.estimators._base import BaseTSK, make_rng
 from takagi.estimators._collections import open_collections
 from takagi.estimators._intervals import PredictsIntervals, read_rows
+from takagi.estimators._threads import count_threads, with_one_blas_thread
 from takagi.fitting import (
     Honest,
     Mix,

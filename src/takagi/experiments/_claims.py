@@ -86,11 +86,11 @@ class Evidence:
         return table.mean()
 
 
-Finding = tuple[str, float, str]  # numbers, p-value, verdict
-Judge = Callable[[Evidence], Finding]
+Judgment = tuple[str, float, str]  # numbers, p-value, verdict
+Judge = Callable[[Evidence], Judgment]
 
 
-def make_claim(judge: Callable[..., Finding]) -> Callable[..., Judge]:
+def make_claim(judge: Callable[..., Judgment]) -> Callable[..., Judge]:
     """Make a claim of what judges one: all but the evidence is given at first."""
     return lambda *args, **options: lambda evidence: judge(evidence, *args, **options)
 
@@ -101,7 +101,7 @@ def make_claim(judge: Callable[..., Finding]) -> Callable[..., Judge]:
 @make_claim
 def better(
     evidence: Evidence, first: str, second: str, rules: Callable[[int], bool] | None = None, tuned: bool = False
-) -> Finding:
+) -> Judgment:
     """Claim that one algorithm has smaller errors than another."""
     table = evidence.by_dataset((first, second), rules, tuned)
     p_value = _wilcoxon(table[first] - table[second])
@@ -111,7 +111,7 @@ def better(
 
 
 @make_claim
-def best_of(evidence: Evidence, first: str, others: tuple[str, ...], tuned: bool = False) -> Finding:
+def best_of(evidence: Evidence, first: str, others: tuple[str, ...], tuned: bool = False) -> Judgment:
     """Claim that one algorithm has the smallest error of several; tested against the best other one."""
     table = evidence.by_dataset((first, *others), tuned=tuned)
     means = table.mean().sort_values()
@@ -122,7 +122,7 @@ def best_of(evidence: Evidence, first: str, others: tuple[str, ...], tuned: bool
 
 
 @make_claim
-def alike(evidence: Evidence, first: str, second: str, rules: Callable[[int], bool] | None = None) -> Finding:
+def alike(evidence: Evidence, first: str, second: str, rules: Callable[[int], bool] | None = None) -> Judgment:
     """Claim that two algorithms have about the same error, within 2 %."""
     means = evidence.by_dataset((first, second), rules).mean()
     close = abs(means[first] / means[second] - 1) <= _CLOSE
@@ -130,7 +130,7 @@ def alike(evidence: Evidence, first: str, second: str, rules: Callable[[int], bo
 
 
 @make_claim
-def against_ridge(evidence: Evidence, algorithms: tuple[str, ...], better_than_ridge: bool) -> Finding:
+def against_ridge(evidence: Evidence, algorithms: tuple[str, ...], better_than_ridge: bool) -> Judgment:
     """Claim that algorithms are better, or worse, than ridge regression."""
     table = evidence.by_dataset(algorithms)
     means = table.mean()
@@ -140,7 +140,7 @@ def against_ridge(evidence: Evidence, algorithms: tuple[str, ...], better_than_r
 
 
 @make_claim
-def falls_with_rules(evidence: Evidence, algorithms: tuple[str, ...]) -> Finding:
+def falls_with_rules(evidence: Evidence, algorithms: tuple[str, ...]) -> Judgment:
     """Claim that errors fall as rules are added."""
     means = {name: evidence.by_rules(name) for name in algorithms}
     falls = [series.iloc[-1] < series.iloc[0] for series in means.values()]
@@ -149,20 +149,20 @@ def falls_with_rules(evidence: Evidence, algorithms: tuple[str, ...]) -> Finding
 
 
 @make_claim
-def converged_at(evidence: Evidence, n_rules: int) -> Finding:
+def converged_at(evidence: Evidence, n_rules: int) -> Judgment:
     """Claim that FCM-RDpA is within 2 % of its best at a number of rules."""
     means = evidence.by_rules("FCM-RDpA")
     return _list_rules(means), np.nan, HOLDS if means[n_rules] <= means.min() * (1 + _CLOSE) else FAILS
 
 
 @make_claim
-def best_number_of_rules(evidence: Evidence, n_rules: int) -> Finding:
+def best_number_of_rules(evidence: Evidence, n_rules: int) -> Judgment:
     """Claim that a number of rules has the smallest average validation error."""
     means = evidence.by_rules("FCM-RDpA", "ratio_val")
     return f"validation: {_list_rules(means)}", np.nan, HOLDS if means.idxmin() == n_rules else FAILS
 
 
-def larger_sets_want_more_rules(evidence: Evidence) -> Finding:
+def larger_sets_want_more_rules(evidence: Evidence) -> Judgment:
     """Judge that the best number of rules grows with the number of rows."""
     from takagi.datasets import describe_dataset
 
@@ -176,7 +176,7 @@ def larger_sets_want_more_rules(evidence: Evidence) -> Finding:
 
 
 @make_claim
-def safe_range(evidence: Evidence, setting: str, low: float, high: float) -> Finding:
+def safe_range(evidence: Evidence, setting: str, low: float, high: float) -> Judgment:
     """Claim that every value of a setting in a range is within 3 % of the best value's error."""
     frame = select_sensitivity(setting, evidence.ratios)
     means = _common_cells(frame, setting, "ratio", SENSITIVITY[setting]).mean()
@@ -186,7 +186,7 @@ def safe_range(evidence: Evidence, setting: str, low: float, high: float) -> Fin
 
 
 @make_claim
-def cost_ratio(evidence: Evidence, first: str, second: str, low: float, high: float) -> Finding:
+def cost_ratio(evidence: Evidence, first: str, second: str, low: float, high: float) -> Judgment:
     """Claim that one algorithm takes between low and high times the processor seconds of another."""
     seconds = evidence.seconds((first, second))
     ratio = seconds[first] / seconds[second]
@@ -195,7 +195,7 @@ def cost_ratio(evidence: Evidence, first: str, second: str, low: float, high: fl
 
 
 @make_claim
-def slowest(evidence: Evidence, algorithms: tuple[str, ...], others: tuple[str, ...]) -> Finding:
+def slowest(evidence: Evidence, algorithms: tuple[str, ...], others: tuple[str, ...]) -> Judgment:
     """Claim that some algorithms take longer than others."""
     seconds = evidence.seconds(algorithms + others)
     holds = seconds[list(algorithms)].min() > seconds[list(others)].max()

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
 from takagi._typing import BoolArray, FloatArray, IntArray, Table
-from takagi.experiments._mbgd_network import Network, Penalties, fire_rules
+from takagi.experiments._mbgd_network import Network, Prices, fire_rules
 
 
 def measure_balanced(is_right: BoolArray, y: IntArray) -> float:
@@ -142,7 +142,7 @@ class MBGDClassifier(ClassifierMixin, BaseEstimator):
         self, centers: FloatArray, X: FloatArray, Y: FloatArray, uniformity: float, rng: np.random.RandomState
     ) -> Iterator[Network]:
         """Yield a network after each epoch."""
-        network, penalties = Network(centers, Y.shape[1], rng, self.batch_norm), Penalties(self.l2, uniformity)
+        network, penalties = Network(centers, Y.shape[1], rng, self.batch_norm), Prices(self.l2, uniformity)
         for _ in range(self.max_epochs):
             network.run_epoch(X, Y, rng.permutation(len(X)), self.batch_size, self.learning_rate, penalties)
             yield network

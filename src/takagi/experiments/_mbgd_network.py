@@ -65,16 +65,14 @@ def fire_rules(parameters: Parameters, X: FloatArray, normalized: FloatArray) ->
 
 
 @dataclass(frozen=True)
-class Penalties:
+class Prices:
     """What is added to the mean log loss of a batch: on the consequents' weights, and on uneven mean shares."""
 
     l2: float
     uniformity: float
 
 
-def find_loss(
-    parameters: Parameters, X: FloatArray, normalized: FloatArray, Y: FloatArray, penalties: Penalties
-) -> float:
+def find_loss(parameters: Parameters, X: FloatArray, normalized: FloatArray, Y: FloatArray, penalties: Prices) -> float:
     """Return the loss of a batch, of one-hot classes Y.
 
     It is the mean log loss, ``l2`` times the sum of squared weights, and ``uniformity`` times the sum over rules of the
@@ -86,8 +84,8 @@ def find_loss(
     return float(lost + penalties.l2 * (parameters.consequents[1:] ** 2).sum() + penalties.uniformity * uneven)
 
 
-def find_gradient(
-    parameters: Parameters, X: FloatArray, normalized: FloatArray, Y: FloatArray, penalties: Penalties
+def differentiate_network(
+    parameters: Parameters, X: FloatArray, normalized: FloatArray, Y: FloatArray, penalties: Prices
 ) -> Parameters:
     """Return the derivative of `find_loss` by all parameters."""
     forward = fire_rules(parameters, X, normalized)
@@ -136,13 +134,13 @@ class Network:
         self.batch_mean, self.batch_variance = np.zeros(n_features), np.ones(n_features)  # running ones
 
     def run_epoch(
-        self, X: FloatArray, Y: FloatArray, order: IntArray, batch_size: int, rate: float, penalties: Penalties
+        self, X: FloatArray, Y: FloatArray, order: IntArray, batch_size: int, rate: float, penalties: Prices
     ) -> None:
         """Make a step for each batch of the rows in their order; the last one may be smaller."""
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]
             normalized = self._normalize_batch(X[rows])
-            grad = find_gradient(self.parameters, X[rows], normalized, Y[rows], penalties)
+            grad = differentiate_network(self.parameters, X[rows], normalized, Y[rows], penalties)
             if not self.batch_norm:
                 grad = grad._replace(scale=np.zeros_like(grad.scale), shift=np.zeros_like(grad.shift))
             self._step(join_parameters(grad), rate)

@@ -26,7 +26,7 @@ from numba.core.serialize import dumps
 
 _DIGEST_SIZE = 16
 _SUFFIX = ".code"
-logger = logging.getLogger("takagi")
+_logger = logging.getLogger("takagi")
 
 
 def list_places():
@@ -116,4 +116,4 @@ def _write_whole(path, content):
 
 @cache
 def _tell_once(message):
-    logger.warning(message)
+    _logger.warning(message)

@@ -10,7 +10,7 @@ from takagi._text import count, quote, shorten, write_number
 from takagi._typing import FloatArray
 from takagi.tables._findings import Finding
 from takagi.tables._formats import find_odd_word
-from takagi.tables._readings import Reading
+from takagi.tables._readings import ColumnReading
 
 _FEWEST = 20  # rows from which on a column can be told to be an identifier
 _ID_NAMES = frozenset({"id", "key", "uid", "uuid", "idx", "index", "serial", "no", "nr", "number", "case", "record"})
@@ -21,7 +21,7 @@ _PLACEHOLDERS = frozenset(sign * value for value in (99.0, 999.0, 9999.0, 99999.
 _YEARS = (1500, 2100)
 
 
-def check_column(reading: Reading, target: FloatArray | None) -> Iterator[Finding]:
+def check_column(reading: ColumnReading, target: FloatArray | None) -> Iterator[Finding]:
     """Yield what is to be said of one column; `target` is a matrix with NaN where it is missing."""
     finding = (
         _check_constant(reading)
@@ -51,7 +51,7 @@ def split_name(name: str) -> list[str]:
 # -- constants and levels ----------------------------------------------------------------------------------------------
 
 
-def _check_constant(reading: Reading) -> Finding | None:
+def _check_constant(reading: ColumnReading) -> Finding | None:
     n_rows, most = len(reading.codes), int(reading.counts.max())
     word = shorten(reading.words[int(reading.counts.argmax())])
     if most == n_rows:
@@ -67,7 +67,7 @@ def _check_constant(reading: Reading) -> Finding | None:
     return None
 
 
-def _check_levels(reading: Reading) -> Finding | None:
+def _check_levels(reading: ColumnReading) -> Finding | None:
     """Find levels of a category that are in a handful of rows."""
     if reading.kind != "category":
         return None
@@ -83,7 +83,7 @@ def _check_levels(reading: Reading) -> Finding | None:
     )
 
 
-def _check_mixed(reading: Reading) -> Finding | None:
+def _check_mixed(reading: ColumnReading) -> Finding | None:
     """Find text that is nearly all numbers or dates, but not of one form."""
     if reading.cells.kind != "text" or reading.kind != "category":
         return None
@@ -99,7 +99,7 @@ def _check_mixed(reading: Reading) -> Finding | None:
 # -- identifiers and codes ---------------------------------------------------------------------------------------------
 
 
-def _check_identifier(reading: Reading) -> Finding | None:
+def _check_identifier(reading: ColumnReading) -> Finding | None:
     """Find a column that names the rows."""
     n = reading.n_present
     if n < _FEWEST or n < 0.9 * len(reading.codes) or reading.n_distinct < 0.95 * n:
@@ -119,7 +119,7 @@ def _check_identifier(reading: Reading) -> Finding | None:
     return None
 
 
-def _looks_numbered(reading: Reading) -> bool:
+def _looks_numbered(reading: ColumnReading) -> bool:
     """Whether different whole numbers are those of a list: a full range, by name, or drawn from all of some digits."""
     assert reading.whole is not None
     low, high = reading.whole.min(), reading.whole.max()
@@ -137,7 +137,7 @@ def _looks_numbered(reading: Reading) -> bool:
     return bool(kstest(reading.whole, "uniform", (limits[0], limits[1] - limits[0])).pvalue > 0.01)
 
 
-def _check_code(reading: Reading) -> Finding | None:
+def _check_code(reading: ColumnReading) -> Finding | None:
     """Find numbers that stand for things: postal codes, numbers of shops or persons."""
     if reading.whole is None or reading.n_distinct < 3 or is_year(reading.whole) or reading.whole.min() < 0:
         return None
@@ -150,7 +150,7 @@ def _check_code(reading: Reading) -> Finding | None:
     return Finding("code", (reading.name,), evidence, advice)
 
 
-def _looks_coded(reading: Reading) -> bool:
+def _looks_coded(reading: ColumnReading) -> bool:
     """Whether long numbers of one length come again and again, while most of those between them never occur."""
     assert reading.whole is not None
     low, high = int(reading.whole.min()), int(reading.whole.max())
@@ -177,7 +177,7 @@ def _write_range(values: FloatArray) -> str:
 # -- outliers and placeholders -----------------------------------------------------------------------------------------
 
 
-def _check_placeholder(reading: Reading) -> Finding | None:
+def _check_placeholder(reading: ColumnReading) -> Finding | None:
     """Find numbers such as -999 that may stand for missing values: beyond all others, and more than once."""
     if reading.kind != "number" or reading.numbers is None:
         return None
@@ -196,7 +196,7 @@ def _is_close(value: float, others: FloatArray) -> bool:
     return bool(np.abs(others - value).min() <= max(np.ptp(others), 1.0))
 
 
-def _check_outliers(reading: Reading) -> Finding | None:
+def _check_outliers(reading: ColumnReading) -> Finding | None:
     """Find values that lie five times as far from the middle nine tenths of the rows as these are wide."""
     if reading.kind != "number" or reading.numbers is None or reading.n_distinct < 10:
         return None
@@ -212,7 +212,7 @@ def _check_outliers(reading: Reading) -> Finding | None:
     return Finding("outliers", (reading.name,), evidence, "Correct mistakes; take the logarithm of a long tail.")
 
 
-def _check_missing(reading: Reading, target: FloatArray) -> Finding | None:
+def _check_missing(reading: ColumnReading, target: FloatArray) -> Finding | None:
     """Find values that are missing where the target is high, or low."""
     known = ~np.isnan(target[:, 0])
     missing, y = (reading.codes < 0)[known], target[known]

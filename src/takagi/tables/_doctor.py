@@ -12,7 +12,7 @@ from takagi._typing import IntArray, Table
 from takagi.tables._column_checks import check_column, is_year
 from takagi.tables._findings import Finding, TableCheck
 from takagi.tables._leak_checks import find_leaks
-from takagi.tables._readings import Reading, make_targets, read_column
+from takagi.tables._readings import ColumnReading, list_targets, read_column
 
 _MOST_ROWS = 20_000  # that are looked at
 _FEW_VALUES = 10
@@ -75,8 +75,8 @@ def check_table(frame: Table, target: Any = None) -> TableCheck:
     return TableCheck(_check(read, goal))
 
 
-def _check(readings: list[Reading], goal: Reading | None) -> Iterator[Finding]:
-    targets = None if goal is None else make_targets(goal)
+def _check(readings: list[ColumnReading], goal: ColumnReading | None) -> Iterator[Finding]:
+    targets = None if goal is None else list_targets(goal)
     for reading in readings:
         yield from check_column(reading, targets)
     if targets is not None:
@@ -112,7 +112,7 @@ def _take(values: Any, rows: np.ndarray | None) -> Any:
 # -- the target --------------------------------------------------------------------------------------------------------
 
 
-def _check_target(goal: Reading) -> Iterator[Finding]:
+def _check_target(goal: ColumnReading) -> Iterator[Finding]:
     """Find a target that is classes rather than amounts."""
     if goal.kind != "number" or goal.n_distinct <= 2 or (goal.n_distinct <= _FEW_VALUES and goal.n_present > 50):
         shown = ", ".join(map(quote, goal.words[:_MOST_LISTED])) + (", ..." if goal.n_distinct > _MOST_LISTED else "")
@@ -127,7 +127,7 @@ def _check_target(goal: Reading) -> Iterator[Finding]:
 # -- equal columns and rows --------------------------------------------------------------------------------------------
 
 
-def _find_equal_columns(readings: Sequence[Reading]) -> Iterator[Finding]:
+def _find_equal_columns(readings: Sequence[ColumnReading]) -> Iterator[Finding]:
     """Find columns that tell the rows apart as an earlier one does, or that are it in other units."""
     seen: dict[bytes, str] = {}
     for reading in readings:
@@ -142,7 +142,7 @@ def _find_equal_columns(readings: Sequence[Reading]) -> Iterator[Finding]:
             seen.update(dict.fromkeys(_make_keys(reading), reading.name))
 
 
-def _make_keys(reading: Reading) -> list[bytes]:
+def _make_keys(reading: ColumnReading) -> list[bytes]:
     """Return what equal columns have in common: which rows are alike, and standardized numbers."""
     keys = []
     if reading.n_distinct < 0.9 * reading.n_present:
@@ -155,7 +155,7 @@ def _make_keys(reading: Reading) -> list[bytes]:
     return keys
 
 
-def _find_equal_rows(readings: Sequence[Reading], goal: Reading | None) -> Iterator[Finding]:
+def _find_equal_rows(readings: Sequence[ColumnReading], goal: ColumnReading | None) -> Iterator[Finding]:
     """Find rows that are there twice, where a column has so many values that this is no chance."""
     columns = [*readings, *([goal] if goal is not None else [])]
     n_rows = len(columns[0].codes) if columns else 0
@@ -171,7 +171,7 @@ def _find_equal_rows(readings: Sequence[Reading], goal: Reading | None) -> Itera
 # -- order and number of rows ------------------------------------------------------------------------------------------
 
 
-def _find_drift(readings: Sequence[Reading], goal: Reading | None) -> Iterator[Finding]:
+def _find_drift(readings: Sequence[ColumnReading], goal: ColumnReading | None) -> Iterator[Finding]:
     """Find columns whose last quarter of rows differs from the first half, unless the table is sorted by a column."""
     columns = [one for one in [*readings, *([goal] if goal is not None else [])] if not _counts_rows(one)]
     if not columns or any(map(_is_sorted, columns)):
@@ -184,7 +184,7 @@ def _find_drift(readings: Sequence[Reading], goal: Reading | None) -> Iterator[F
         yield Finding("drift", tuple(names), evidence, advice)
 
 
-def _counts_rows(reading: Reading) -> bool:
+def _counts_rows(reading: ColumnReading) -> bool:
     """Whether a column rises by equal steps, or holds years in order: time itself."""
     if reading.numbers is None or reading.n_present < len(reading.codes):
         return False
@@ -193,7 +193,7 @@ def _counts_rows(reading: Reading) -> bool:
     return is_even or bool(reading.whole is not None and is_year(reading.whole) and (steps >= 0).all())
 
 
-def _is_sorted(reading: Reading) -> bool:
+def _is_sorted(reading: ColumnReading) -> bool:
     """Whether the rows are in the order of a column, or its levels lie in blocks."""
     codes = reading.codes[reading.codes >= 0]
     if not 2 <= reading.n_distinct <= max(2, 0.5 * len(codes)) and reading.kind == "category":
@@ -204,7 +204,7 @@ def _is_sorted(reading: Reading) -> bool:
     return int((np.diff(codes) != 0).sum()) == reading.n_distinct - 1
 
 
-def _measure_gap(reading: Reading, sure: float) -> float:
+def _measure_gap(reading: ColumnReading, sure: float) -> float:
     """Return how far the last quarter of the rows is from the first half, 0 if it may be chance."""
     n_rows = len(reading.codes)
     first, last = slice(0, n_rows // 2), slice(n_rows - n_rows // 4, n_rows)
@@ -223,12 +223,12 @@ def _measure_gap(reading: Reading, sure: float) -> float:
     return gap if gap > _CLEAR_GAP and chi2_contingency(table).pvalue < sure else 0.0
 
 
-def _count_codes(reading: Reading, rows: slice) -> IntArray:
+def _count_codes(reading: ColumnReading, rows: slice) -> IntArray:
     codes = reading.codes[rows]
     return np.bincount(codes[codes >= 0], minlength=len(reading.words))
 
 
-def _count_rows(readings: Sequence[Reading]) -> Iterator[Finding]:
+def _count_rows(readings: Sequence[ColumnReading]) -> Iterator[Finding]:
     """Say where there are few rows for what is to be learned."""
     if not readings:
         return

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from takagi._text import quote, wrap
 
-KINDS = (
+FINDING_KINDS = (
     "leak",
     "sum",
     "identifier",
@@ -81,7 +81,7 @@ class TableCheck(tuple[Finding, ...]):
 
     def __new__(cls, findings: Iterable[Finding] = ()) -> "TableCheck":
         """Sort findings by their kinds."""
-        return super().__new__(cls, sorted(findings, key=lambda finding: KINDS.index(finding.kind)))
+        return super().__new__(cls, sorted(findings, key=lambda finding: FINDING_KINDS.index(finding.kind)))
 
     def find(self, kind: str) -> tuple[Finding, ...]:
         """Return the findings of one kind."""

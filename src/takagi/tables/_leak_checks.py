@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 from takagi._text import format_number, join_terms
 from takagi._typing import FloatArray, IntArray
 from takagi.tables._findings import Finding
-from takagi.tables._readings import Reading
+from takagi.tables._readings import ColumnReading
 
 _LEAK = 0.99  # share of the target's variance that one column explains
 _EXACT = 1e-4  # share of the variance that a formula may leave
@@ -18,7 +18,7 @@ _MOST_TERMS = 6
 _FEWEST_ROWS = 20
 
 
-def find_leaks(readings: Sequence[Reading], target: FloatArray) -> Iterator[Finding]:
+def find_leaks(readings: Sequence[ColumnReading], target: FloatArray) -> Iterator[Finding]:
     """Yield columns, alone or together, that the target can be computed from."""
     known = ~np.isnan(target[:, 0])
     y = target[known]
@@ -40,7 +40,7 @@ def find_leaks(readings: Sequence[Reading], target: FloatArray) -> Iterator[Find
 # -- one column --------------------------------------------------------------------------------------------------------
 
 
-def _explain(reading: Reading, known: np.ndarray, y: FloatArray) -> float:
+def _explain(reading: ColumnReading, known: np.ndarray, y: FloatArray) -> float:
     """Return the share of the target's variance that other rows of similar values explain.
 
     Ranks of the target are tried as well, since a few large values may hide what holds for all others.
@@ -86,7 +86,7 @@ def _interpolate(values: FloatArray, means: FloatArray) -> FloatArray:
 # -- several columns ---------------------------------------------------------------------------------------------------
 
 
-def _find_formula(readings: Sequence[Reading], known: np.ndarray, y: FloatArray) -> Iterator[Finding]:
+def _find_formula(readings: Sequence[ColumnReading], known: np.ndarray, y: FloatArray) -> Iterator[Finding]:
     """Yield a sum, difference, product or ratio of columns that gives the target."""
     names, X = _gather(readings, known)
     complete = ~np.isnan(X).any(axis=1)
@@ -101,7 +101,7 @@ def _find_formula(readings: Sequence[Reading], known: np.ndarray, y: FloatArray)
     yield Finding("sum", tuple(found[1]), f"the target is {text}", advice)
 
 
-def _gather(readings: Sequence[Reading], known: np.ndarray) -> tuple[list[str], FloatArray]:
+def _gather(readings: Sequence[ColumnReading], known: np.ndarray) -> tuple[list[str], FloatArray]:
     """Return names and numbers of the columns that have nearly all of their values."""
     full = [one for one in readings if one.numbers is not None and not np.isnan(one.numbers[known]).mean() > 0.1]
     full = full[:_MOST_COLUMNS]

@@ -13,7 +13,7 @@ _MOST_CLASSES = 20
 
 
 @dataclass(frozen=True)
-class Reading:
+class ColumnReading:
     """One column: what it is, its numbers (none for a category), and which of its distinct values each row has."""
 
     name: str
@@ -66,18 +66,18 @@ class Reading:
         return present if len(present) and (present == np.round(present)).all() else None
 
 
-def read_column(values: Any, name: str, n_rows: int) -> Reading | None:
+def read_column(values: Any, name: str, n_rows: int) -> ColumnReading | None:
     """Read a column; None for one that cannot be learned from as it is, such as lists, or that has no value."""
     try:
         cells = read_cells(values, name)
-        reading = Reading(name, find_kind(cells), cells, n_rows)
+        reading = ColumnReading(name, find_kind(cells), cells, n_rows)
         is_empty = reading.kind == "nothing" or not reading.n_present
         return None if is_empty or (reading.numbers is None and reading.kind != "category") else reading
     except (ValueError, TypeError):  # dates, lists, infinity
         return None
 
 
-def make_targets(target: Reading) -> FloatArray | None:
+def list_targets(target: ColumnReading) -> FloatArray | None:
     """Return the target as a matrix: its numbers, or one 0/1 column for each class; None for too many classes."""
     if target.numbers is not None:
         return target.numbers[:, None]

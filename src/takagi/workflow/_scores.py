@@ -21,7 +21,7 @@ from takagi.scores import COVERAGE, Score, ScoreSheet, pick_hashes
 from takagi.workflow._events import Event, Tell, ignore
 from takagi.workflow._measures import MEASURES, Measure
 from takagi.workflow._settings import ModelSettings, build_model
-from takagi.workflow._splits import Pair, Splits, plan_splits
+from takagi.workflow._splits import RowPair, Splits, plan_splits
 from takagi.workflow._table import TrainingTable
 
 N_JOBS = -1  # processes: all cores
@@ -66,7 +66,7 @@ def score_ways(ways: Mapping[str, Any], data: TrainingTable, splits: Splits, tel
     return _summarize(_run(ways, data, splits, measure, tell), data, splits, measure)
 
 
-def score_model(model: Pipeline, data: TrainingTable, pair: Pair) -> ScoreSheet:
+def score_model(model: Pipeline, data: TrainingTable, pair: RowPair) -> ScoreSheet:
     """Return how well a model does that was trained without the test rows of a pair."""
     splits = Splits((pair,), 1, f"{count(len(pair[1]), 'row')} held out")
     measure = MEASURES[data.task](data.y)

@@ -26,7 +26,7 @@ _N_REPEATS = 2
 _LEAST_ROWS = 10  # that a model is fitted to
 _PART = 0.2  # that is held out
 
-Pair = tuple[IntArray, IntArray]
+RowPair = tuple[IntArray, IntArray]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Ties:
 class Splits:
     """Pairs of rows that train and rows that test, and how they were made, in words."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[RowPair, ...]
     n_repeats: int
     words: str
 
@@ -154,7 +154,7 @@ def _hold_out(n_rows: int, seed: int, ties: Ties | None, codes: IntArray | None)
     return Splits((pair,), 1, f"whole groups of {ties.column} held out, {count(len(pair[1]), 'row')} of {n_rows:,}")
 
 
-def _split_evenly(codes: IntArray, seed: int) -> list[Pair]:
+def _split_evenly(codes: IntArray, seed: int) -> list[RowPair]:
     """Return the folds of a cross-validation that have all classes in the same proportions; a fold is a fifth."""
     n_folds = max(2, min(_N_FOLDS, int(np.bincount(codes).max())))
     with warnings.catch_warnings():
@@ -162,7 +162,7 @@ def _split_evenly(codes: IntArray, seed: int) -> list[Pair]:
         return list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(codes, codes))
 
 
-def _keep_known(pairs: tuple[Pair, ...], codes: IntArray) -> tuple[Pair, ...]:
+def _keep_known(pairs: tuple[RowPair, ...], codes: IntArray) -> tuple[RowPair, ...]:
     """Return pairs without test rows of classes that training does not have."""
     known = [(train, test[np.isin(codes[test], codes[train])]) for train, test in pairs]
     kept = tuple(pair for pair in known if len(pair[1]) and np.ptp(codes[pair[0]]) > 0)
@@ -171,14 +171,14 @@ def _keep_known(pairs: tuple[Pair, ...], codes: IntArray) -> tuple[Pair, ...]:
     return kept
 
 
-def split_off(n_rows: int, fraction: float, seed: int) -> Pair:
+def split_off(n_rows: int, fraction: float, seed: int) -> RowPair:
     """Return which rows train and which test, drawn at random and in the order of the table."""
     order = np.random.default_rng(seed).permutation(n_rows)
     n_test = max(1, round(fraction * n_rows)) if fraction else 0
     return np.sort(order[n_test:]), np.sort(order[:n_test])
 
 
-def _go_forward(ties: Ties) -> tuple[Pair, ...]:
+def _go_forward(ties: Ties) -> tuple[RowPair, ...]:
     """Return tests of later rows by models of all earlier ones; rows of one moment stay together.
 
     There is none if there are too few moments or rows.

@@ -5,7 +5,7 @@ import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from takagi import TSKRegressor
-from takagi.estimators._base import with_one_blas_thread
+from takagi.estimators._threads import with_one_blas_thread
 
 
 def list_libraries():
