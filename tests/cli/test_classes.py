@@ -72,10 +72,8 @@ def test_a_committee_of_classifiers_is_fitted_and_used(call, levels):
     words = ("fit", "levels.csv", "-t", "level", "-o", "new.takagi", "--committee", "--iterations", "20")
     assert call(*words, "--rules", "2", "--no-score")[0] == 0
     assert len(load("new.takagi")[-1].estimators_) == 8
-    for words in [
-        ("explain", "new.takagi", "levels.csv"),
-        ("plot", "new.takagi", "importance", "levels.csv", "-o", "i.svg"),
-    ]:
+    drawing = ("plot", "new.takagi", "importance", "levels.csv", "-o", "i.svg")
+    for words in [("explain", "new.takagi", "levels.csv"), drawing]:
         code, _, err = call(*words)
         assert (code, "the model is a committee" in err) == (2, True)
         assert call(*words, "--member", "2")[0] == 0
@@ -106,6 +104,19 @@ def test_predictions_are_labels_with_probabilities_on_request(call, levels):
     chances = [f"probability_{label}" for label in ("cheap", "dear", "fair")]
     assert list(written) == ["fuel", "predicted_level", *chances]
     np.testing.assert_allclose(written[chances], model.predict_proba(table))
+
+
+def test_reading_a_model_of_classes(call, levels):
+    assert "log-odds" in call("rules", "levels.takagi")[1] or "score of" in call("rules", "levels.takagi")[1]
+    code, out, _ = call("explain", "levels.takagi", "levels.csv", "--row", "4", "--json")
+    chances = load("levels.takagi").predict_proba(make_levels().iloc[[4]])[0]
+    assert code == 0
+    np.testing.assert_allclose([one["probability"] for one in json.loads(out)], chances)
+    code, out, err = call("report", "levels.takagi", "levels.csv", "-o", "page.html", "--json")
+    assert (code, json.loads(out)["kept"]["measure"], json.loads(out)["kept"]["seen"]) == (0, "log loss", 1)
+    assert "2 rows without level left out" in err
+    for kind in ("json", "c"):
+        assert call("export", "levels.takagi", "--to", kind)[0] == 0
 
 
 def test_two_models_are_compared_by_log_loss(call, levels):

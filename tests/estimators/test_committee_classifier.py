@@ -123,5 +123,5 @@ def test_bad_labels_are_refused(iris):
 
 
 def test_explanations_of_mean_probabilities_are_refused(fitted, iris):
-    with pytest.raises(TypeError, match="got TSKCommitteeClassifier"):
+    with pytest.raises(TypeError, match="which is no sum of what its members"):
         explain_local(fitted, iris[0].head(1))

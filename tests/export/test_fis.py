@@ -138,15 +138,13 @@ def test_what_no_file_can_say_of_a_sum_is_an_error(tmp_path):
     rng = np.random.default_rng(0)
     names = {"feature_names": ["age", "size", "rate", "load"]}
     bent = make_part(rng, [0], bends=[Bend(1, "log", 0.0, floor=0.1)], **names)
-    with pytest.raises(
-        ValueError, match=r"linear formulas and cannot state bends such as log\(size\). Export with to_c"
-    ):
+    with pytest.raises(ValueError, match=r"linear formulas and cannot state bends such as log\(size\). Export to C"):
         to_fis(bent, tmp_path / "rules.fis")
     both = RuleModel((make_part(rng, [0, 1], **names), make_part(rng, [1], **names)))
-    with pytest.raises(ValueError, match=r"holds one rule base. .* condition on size. Export with to_c, to_onnx or to"):
+    with pytest.raises(ValueError, match=r"holds one rule base. .* condition on size. Export to C, ONNX or JSON"):
         to_fis(both, tmp_path / "rules.fis")
     many = RuleModel((make_part(rng, [0], n_rules=40, **names), make_part(rng, [1], n_rules=40, **names)))
-    with pytest.raises(ValueError, match=r"this model would have 1600 rules; 1,024 are the most. Export with to_c"):
+    with pytest.raises(ValueError, match=r"this model would have 1600 rules; 1,024 are the most. Export to C"):
         to_fis(many, tmp_path / "rules.fis")
     assert list(tmp_path.iterdir()) == []
 

@@ -108,3 +108,11 @@ def test_a_search_goes_by_log_loss():
     found = search_settings(data.X, data.y, [QUICK, ModelSettings(1, "droprule", max_iter=5, task=data.task)])
     assert [one.error for one in found] == sorted(one.error for one in found)
     assert 0 < found[0].error < np.log(3)
+
+
+def test_small_classes_have_fewer_folds():
+    data = make_table(12)
+    y = pd.Series(np.repeat(list("abcd"), 3), name="level")
+    (found,) = search_settings(data.X, y, [QUICK])
+    assert len(found.errors) == 3
+    assert plan_splits(12, labels=y).words == "3-fold cross-validation, 2 times"

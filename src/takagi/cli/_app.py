@@ -25,7 +25,7 @@ _HINTS = {
 }
 _OPTIONS = (
     "names", "no_header", "sheet", "drop", "target", "committee", "row", "intervals", "group", "time", "member",
-    "task", "no_score", "proba", "interval",
+    "task", "no_score", "interval",
 )  # that errors are about  # fmt: skip
 
 MAKE, READ, PAPER = "Make and use a model", "Read a model", "The paper"

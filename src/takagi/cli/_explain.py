@@ -43,10 +43,12 @@ def explain(
 
 def _to_dict(explanation: LocalExplanation, output: str) -> dict[str, Any]:
     k = explanation.output_names.index(output)
+    chance = {} if explanation.probability is None else {"probability": explanation.probability[0, k]}
     return {
         "row": explanation.row_numbers[0],
         "output": output,
         "prediction": explanation.prediction[0, k],
+        **chance,
         "baseline": explanation.baseline,
         "base": explanation.base[k],
         "contributions": explanation.to_frame(output=output).to_dict("records"),

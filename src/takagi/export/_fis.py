@@ -133,11 +133,11 @@ def to_fis(model: Any, path: str | Path | None = None) -> str:
 
 def _check_sayable(model: RuleModel) -> None:
     """Raise an error about what no .fis file can say."""
-    other = "Export with to_c, to_onnx or to_json, which can."
+    other = "Export to C, ONNX or JSON, which can."
     if any(part.antecedent_projection is not None for part in model.parts):
         raise ValueError(
-            "A .fis file cannot state conditions on trained projections. Fit with projection=None, or export with "
-            "to_c, to_onnx or to_json, which can."
+            "A .fis file cannot state conditions on trained projections. Fit with projection=None, or export to "
+            "C, ONNX or JSON, which can."
         )
     bends = collect_bends(model.parts)
     if bends:
@@ -154,7 +154,7 @@ def _join_parts(model: RuleModel) -> RuleBase:
         joined = plain.merge()
     except ValueError as error:
         raise ValueError(
-            f"A .fis file holds one rule base. {error} Export with to_c, to_onnx or to_json, which take sums."
+            f"A .fis file holds one rule base. {error} Export to C, ONNX or JSON, which take sums."
         ) from None
     return replace(joined, sets=_find_equal_sets(joined))
 

@@ -144,7 +144,7 @@ class LoadedModel:
     def check_coverage(self, coverage: float) -> None:
         """Raise an error that says what to do if the model has no intervals of a coverage."""
         if self.classes is not None:
-            raise RequestError("the model predicts classes, which have probabilities and no intervals.", "proba")
+            raise RequestError("the model predicts classes, which have probabilities and no intervals.")
         known = getattr(self._last, "calibration_", getattr(self._last, "calibration", None))
         if known is None:
             raise RequestError(

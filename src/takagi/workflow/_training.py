@@ -112,7 +112,10 @@ def search_settings(
         Called with an `Event` after each fit.
     """
     n_folds = 5 if len(y) < _MANY_ROWS else 3
-    task, words = settings[0].task, f"Trying {len(settings)} settings on {n_folds} folds"
+    task = settings[0].task
+    if task == CLASSIFICATION:  # no more folds than the largest class has rows
+        n_folds = max(2, min(n_folds, int(np.unique(y, return_counts=True)[1].max())))
+    words = f"Trying {len(settings)} settings on {n_folds} folds"
     counter = _Counter(tell, words, n_folds * len(settings), MEASURES[task](y))
     model = build_model(settings[0])
     last = model.steps[-1][0]
