@@ -9,7 +9,7 @@ from sklearn.metrics import root_mean_squared_error
 from takagi import RuleBase, TSKRegressor
 from takagi.fitting import Rows, make_plan
 from takagi.fitting._ridge import fit_few_slopes
-from takagi.fitting._screening import screen_features, spread_rules
+from takagi.fitting._screening import find_repeats, screen_features, spread_rules
 from takagi.training import Bounds
 
 
@@ -75,3 +75,17 @@ def test_many_constant_columns_are_no_error():
     y = np.random.default_rng(0).normal(size=40)
     model = TSKRegressor(max_iter=20, random_state=0).fit(np.ones((40, 30)), y)
     np.testing.assert_allclose(model.predict(np.ones((2, 30))), y.mean(), atol=0.2)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_repeats_are_the_pairs_with_a_correlation_of_one(seed):
+    rng = np.random.default_rng(seed)
+    Z = rng.normal(size=(30, 12)) if seed % 2 else rng.integers(0, 2, size=(6, 40)).astype(float)
+    for _ in range(seed % 6):
+        one, other = rng.integers(12, size=2)
+        Z[:, one] = rng.choice([-2.0, 3.0]) * Z[:, other] + 1
+    varies = Z.std(axis=0) > 0
+    alike = np.zeros((len(varies), len(varies)), dtype=bool)
+    alike[np.ix_(varies, varies)] = np.abs(np.corrcoef(Z[:, varies].T)) > 1 - 1e-9
+    expected = [(j, int(alike[j].argmax())) for j in range(len(varies)) if alike[j, :j].any()]
+    assert find_repeats(Z) == expected

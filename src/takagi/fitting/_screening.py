@@ -11,6 +11,8 @@ from takagi.rulebase import RuleBase
 
 _N_BINS = 8
 _CORRELATED_ROWS = 2_000  # that tell whether features are the same
+_ALIKE = 1e-9  # what the correlation of two features that are the same may lack of 1
+_MOST_CELLS = 10**7  # whose bins are found at a time
 
 
 def screen_features(rows: Rows, Z: FloatArray, target: FloatArray, n_most: int) -> IntArray:
@@ -31,28 +33,58 @@ def screen_features(rows: Rows, Z: FloatArray, target: FloatArray, n_most: int) 
     square = inputs.T @ (inputs * weight[:, None]) + 1e-3 * np.eye(inputs.shape[1])
     left = target - inputs @ np.linalg.solve(square, inputs.T @ (target * weight[:, None]))
     others = np.setdiff1d(useful, taken)
-    told = [_measure_bins(Z[:, j], left, weight) + _measure_bins(Z[:, j], target, weight) for j in others]
-    best = others[np.argsort(-np.array(told), kind="stable")[: n_most - len(taken)]]
+    parts = np.array_split(others, -(-Z[:, others].size // _MOST_CELLS))
+    told = [_measure_bins(Z[:, part], left, weight) + _measure_bins(Z[:, part], target, weight) for part in parts]
+    best = others[np.argsort(-np.concatenate(told), kind="stable")[: n_most - len(taken)]]
     return np.sort(np.r_[taken, best])
 
 
 def find_repeats(Z: FloatArray) -> list[tuple[int, int]]:
-    """Return features that are others in other units, each with the first of these, given standardized features."""
+    """Return features that are others in other units, each with the first of these, given standardized features.
+
+    Features with a correlation of 1 or -1 have nearly the same modulus along any direction, so that only those next to
+    each other along one of them are compared.
+    """
     sample = Z[spread_rows(len(Z), _CORRELATED_ROWS)]
     sample = sample - sample.mean(axis=0)
     size = np.sqrt((sample**2).sum(axis=0))
-    alike = np.abs(sample.T @ sample) >= (1 - 1e-9) * np.outer(size, size)
-    alike &= (size > 0)[:, None] & (size > 0)
-    return [(j, int(alike[j].argmax())) for j in range(Z.shape[1]) if size[j] > 0 and alike[j, :j].any()]
+    left = np.flatnonzero(size > 0)
+    sample = sample / np.where(size > 0, size, 1.0)
+    direction = np.random.default_rng(0).normal(size=len(sample))
+    place = np.abs(direction @ sample)
+    window = np.sqrt(2 * _ALIKE) * np.linalg.norm(direction)
+    left = left[np.argsort(place[left], kind="stable")]
+    first: dict[int, int] = {}
+    step = 1
+    while step < len(left) and (near := place[left[step:]] - place[left[:-step]] <= window).any():
+        one, other = left[:-step][near], left[step:][near]
+        alike = np.abs((sample[:, one] * sample[:, other]).sum(axis=0)) >= 1 - _ALIKE
+        repeated = np.maximum(one, other)[alike]
+        first.update(zip(repeated.tolist(), np.minimum(one, other)[alike].tolist(), strict=True))
+        left = left[~np.isin(left, repeated)]
+        step += 1 if not len(repeated) else 0
+    return [(j, _follow(first, j)) for j in sorted(first)]
 
 
-def _measure_bins(column: FloatArray, target: FloatArray, weight: FloatArray) -> float:
-    """Return how much of the target's variance the means of bins of a column tell."""
-    edges = np.unique(np.quantile(column, np.linspace(0, 1, _N_BINS + 1)[1:-1]))
-    place = np.searchsorted(edges, column)
-    mass = np.bincount(place, weights=weight, minlength=len(edges) + 1)
-    sums = np.array([np.bincount(place, weights=weight * y, minlength=len(edges) + 1) for y in target.T])
-    return float((sums**2 / np.maximum(mass, 1e-12)).sum() - (sums.sum(axis=1) ** 2).sum())
+def _follow(first: dict[int, int], feature: int) -> int:
+    """Return the feature at the end of a chain."""
+    while feature in first:
+        feature = first[feature]
+    return feature
+
+
+def _measure_bins(columns: FloatArray, target: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return how much of the target's variance the means of bins of each column tell."""
+    edges = np.quantile(columns, np.linspace(0, 1, _N_BINS + 1)[1:-1], axis=0)
+    place = np.zeros(columns.shape, dtype=np.int8)
+    for edge in edges:
+        place += columns > edge
+    weighted = target * weight[:, None]
+    told = np.full(columns.shape[1], -(weighted.sum(axis=0) ** 2).sum())
+    for k in range(_N_BINS):
+        inside = (place == k).astype(float)
+        told += ((weighted.T @ inside) ** 2).sum(axis=0) / np.maximum(weight @ inside, 1e-12)
+    return told
 
 
 def choose_forward(
