@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from takagi.tables import RequestError
-from takagi.workflow._target import find_task, match_labels, read_labels
+from takagi.workflow._target import find_task, match_labels, read_classes
 
 
 def frame(values, **options):
@@ -44,7 +44,7 @@ def test_numbers_of_a_category_are_classes():
     ],
 )
 def test_labels_are_whole_numbers_truth_values_or_text(values, labels):
-    found, present = read_labels(frame(values), "y")
+    found, present = read_classes(frame(values), "y")
     assert found.tolist() == labels
     assert [type(label) for label in found] == [type(label) for label in labels]
     assert present.tolist() == [label is not None for label in labels]
@@ -59,12 +59,12 @@ def test_labels_are_whole_numbers_truth_values_or_text(values, labels):
 )
 def test_too_many_classes_are_refused_with_what_to_do(values, message):
     with pytest.raises(RequestError, match=message):
-        read_labels(frame(values), "y")
+        read_classes(frame(values), "y")
 
 
 def test_a_line_of_names_among_the_labels_is_no_class():
     with pytest.raises(ValueError, match="row 2 of the table repeats the names"):
-        read_labels(frame(["a", "b", "y", "a", "b", "a"]), "y")
+        read_classes(frame(["a", "b", "y", "a", "b", "a"]), "y")
 
 
 def test_labels_of_new_rows_are_those_of_the_model_or_an_error_names_the_row():

@@ -41,7 +41,7 @@ class Extrapolation(Enum):
     linear = "linear"
 
 
-class Task(Enum):
+class TaskKind(Enum):
     """What a target is."""
 
     classification = workflow.CLASSIFICATION
@@ -62,7 +62,7 @@ def fit(
     target: Annotated[str, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="The model file to write.")],
     task: Annotated[
-        Task | None,
+        TaskKind | None,
         typer.Option(
             show_default="by the target",
             help="Predict classes or numbers; text, true and false, and two numbers are classes.",

@@ -20,7 +20,7 @@ from takagi.tables import (
 )
 from takagi.workflow._columns import LEFT_OUT, ColumnSummary, read_as, summarize_columns
 from takagi.workflow._splits import Ties, find_groups, find_times
-from takagi.workflow._target import CLASSIFICATION, REGRESSION, find_task, read_labels, read_target
+from takagi.workflow._target import CLASSIFICATION, REGRESSION, find_task, read_classes, read_target
 
 _MOST_COLUMNS = 5_000
 _FEWEST_ROWS = 10
@@ -122,7 +122,7 @@ def read_training_table(
         raise DatasetError(f"{source.label} has names but no rows.")
     task = task or find_task(frame, target)
     is_class = task == CLASSIFICATION
-    values, present = read_labels(frame, target) if is_class else read_target(frame, target, "task")
+    values, present = read_classes(frame, target) if is_class else read_target(frame, target, "task")
     y = need_extra("pandas", "cli").Series(values, name=target)
     n_rows = int(present.sum()), int((~present).sum())
     data = learn_from(source, choice.apply(frame[names]), y, n_rows, choice.max_levels, task)

@@ -56,7 +56,7 @@ def read_target(table: Any, name: str, about: str = "") -> tuple[FloatArray, Boo
     return numbers, ~np.isnan(numbers)
 
 
-def read_labels(table: Any, name: str) -> tuple[np.ndarray, BoolArray]:
+def read_classes(table: Any, name: str) -> tuple[np.ndarray, BoolArray]:
     """Return the target's labels, and in which rows there is one: truth values, whole numbers, or else text."""
     cells = read_cells(table[name], name)
     kind = find_kind(cells)
