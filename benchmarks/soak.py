@@ -120,7 +120,7 @@ def make_victims(folder: Path) -> list[Victim]:
     make_rows(LINES, 1).to_csv(folder / "long.csv", index=False)
     make_rows(300, 2).to_csv(folder / "short.csv", index=False)
     table, model = str(folder / "short.csv"), str(folder / "model.takagi")
-    fit = ("fit", table, "-t", "y", "-o", model, "--recipe", "droprule", "--rules", "3", "--force")
+    fit = ("fit", table, "-t", "y", "-o", model, "--droprule", "--no-score", "--rules", "3", "--force")
     subprocess.run([*COMMAND, *fit], check=True, capture_output=True)
     (folder / "used.takagi").write_bytes(Path(model).read_bytes())
     predict = (
@@ -140,7 +140,7 @@ def try_damaged_caches(folder: Path) -> list[list[str]]:
     rows = []
     for what, keep in (("cut short", 0.5), ("emptied", 0.0)):
         subprocess.run([sys.executable, "-c", FIT], env=environment, capture_output=True, check=False)
-        for path in (folder / "cache").rglob("*.nb?"):
+        for path in filter(Path.is_file, (folder / "cache").rglob("*")):
             os.truncate(path, int(keep * path.stat().st_size))
         done = subprocess.run([sys.executable, "-c", FIT], env=environment, capture_output=True, check=False)
         rows.append([f"machine code {what}", "fits" if done.returncode == 0 else "FAILS"])
