@@ -101,3 +101,16 @@ def test_wrong_labels_are_refused_in_words():
     model, X, _ = three_classes()
     with pytest.raises(ValueError, match="not among the classes of the model: 'rose'"):
         ModelReport(model, X, ["rose"] * len(X))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_logistic_regression_that_is_certain_has_a_finite_loss(n_classes):
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % n_classes
+    X = y[:, None] + 0.1 * rng.normal(size=(120, 1))
+    X[0] = 1e4  # so far out that its probability is 1, to the last digit
+    X[1:] *= 1e-3
+    model = TSKClassifier(n_rules=2, max_iter=20, random_state=0).fit(X, y)
+    (score,) = ModelReport(model, X, y, simplify=False).to_dict()["scores"]
+    assert all(np.isfinite(one["log_loss"]) for one in score["scores"])
+    assert score["scores"][1]["who"] == "Logistic regression"

@@ -46,8 +46,9 @@ def _score_logistic(rows: FloatArray, code: IntArray, random_state: Any) -> list
         return []
     rows = rows[sample] / np.maximum(np.abs(rows[sample]).max(axis=0), np.finfo(float).tiny)
     folds = StratifiedKFold(_N_FOLDS, shuffle=True, random_state=random_state)
-    logs = cross_val_predict(make_logistic(), rows, code, cv=folds, method="predict_log_proba")
-    return [_score("Logistic regression", np.eye(len(classes))[code], logs)]
+    outputs = cross_val_predict(make_logistic(), rows, code, cv=folds, method="decision_function")
+    target = np.eye(len(classes))[code] if len(classes) > 2 else code[:, None].astype(float)
+    return [_score("Logistic regression", target, outputs.reshape(len(code), -1))]
 
 
 def number_classes(values: FloatArray, middle: float = 0.5) -> IntArray:
