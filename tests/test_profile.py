@@ -126,3 +126,9 @@ def test_limits_lie_one_range_beyond_the_data_and_are_finite():
     np.testing.assert_array_equal(limits[:2], [[-1.0, 8.0], [3.0, 3.0]])
     largest = np.finfo(float).max
     np.testing.assert_array_equal(limits[2], [-largest, largest])
+
+
+def test_places_among_tiny_numbers_beside_a_large_one():
+    profile = make_profile(np.r_[np.arange(-19, 20) * 1e-301, 2e9])
+    places = [profile.place(0, value) for value in (-5e-301, 3e-301, 1e9)]
+    assert places == pytest.approx([0.36, 0.56, 0.975], abs=0.03)

@@ -63,8 +63,12 @@ class Profile:
         above = LEVELS[max(int(column.searchsorted(value, side="right")) - 1, 0)]
         if above > below:  # many equal values: the middle of them
             return float(below + above) / 2
-        scale = np.abs(column).max() or 1.0  # so that slopes between tiny numbers stay finite
-        return float(np.interp(value / scale, column / scale, LEVELS))
+        if not column[0] < value < column[-1]:
+            return float(LEVELS[0] if value <= column[0] else LEVELS[-1])
+        k = int(column.searchsorted(value, side="right")) - 1
+        scale = max(abs(column[k]), abs(column[k + 1]), 1.0)  # huge differences stay finite, tiny ones exact
+        low, high, value = column[k] / scale, column[k + 1] / scale, value / scale
+        return float(LEVELS[k] + (LEVELS[k + 1] - LEVELS[k]) * ((value - low) / (high - low)))
 
     def is_indicator(self, feature: int) -> bool:
         """Return whether a feature is 0 or 1 throughout, but for rounding, and both occur."""
