@@ -9,6 +9,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from takagi._frames import accept_arrow
 from takagi._text import shorten
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import TrainingData, read_target_names, reject_missing, reject_text, validate_weight
@@ -26,6 +27,7 @@ def validate_classes(
     into those of the rows. If the estimator knows classes, labels must be among them; else they are those of y, and are
     set as its `classes_`. It is best a copy of the user's.
     """
+    X = accept_arrow(X)
     reject_text(X)
     X = validate_data(
         estimator, X, y if y is None else "no_validation", dtype=np.float64, ensure_all_finite=False,

@@ -8,6 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
 BoolArray: TypeAlias = NDArray[np.bool_]
-Table: TypeAlias = Any  # an array, a list of rows, a pandas or polars frame
+Table: TypeAlias = Any  # an array, a list of rows, a frame of pandas or polars, a table of pyarrow
 
 __all__ = ["ArrayLike", "BoolArray", "FloatArray", "IntArray", "Table"]

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from takagi._compat import check_sample_weight
+from takagi._frames import accept_arrow
 from takagi._kinds import find_type
 from takagi._typing import FloatArray, Table
 
@@ -37,6 +38,7 @@ def validate_training(
 
     Sets `n_features_in_` and `feature_names_in_` of the estimator, which is best a copy of the user's.
     """
+    X = accept_arrow(X)
     reject_text(X)
     if y is not None:
         reject_bad_target(y, "y")
@@ -94,6 +96,7 @@ def validate_rows(estimator: BaseEstimator, X: Table) -> FloatArray:
     names = getattr(estimator, "feature_names_in_", None)
     rows = _read_doubles(X, names, estimator.n_features_in_)
     if rows is None:
+        X = accept_arrow(X)
         reject_text(X)
         rows = validate_data(estimator, X, reset=False, dtype=np.float64, ensure_all_finite=False)
     reject_missing(rows, "X", names, type(estimator).__name__)

@@ -680,3 +680,14 @@ def test_a_constant_target_among_several_is_predicted_but_for_rounding(recipe, c
         < 0.9
         < np.corrcoef(model.predict(X)[:, 1], X[:, 0] ** 2)[0, 1]
     )
+
+
+def test_pyarrow_equals_pandas(friedman):
+    pyarrow = pytest.importorskip("pyarrow")
+    X, y = friedman
+    frame = pd.DataFrame(X, columns=[f"c{k}" for k in range(X.shape[1])])
+    table = pyarrow.Table.from_pandas(frame)
+    model = TSKRegressor(3, max_iter=20, random_state=0).fit(table, pyarrow.array(y))
+    assert model.feature_names_in_.tolist() == list(frame)
+    expected = TSKRegressor(3, max_iter=20, random_state=0).fit(frame, y).predict(frame)
+    np.testing.assert_array_equal(model.predict(table), expected)

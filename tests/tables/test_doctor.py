@@ -21,11 +21,12 @@ def test_a_clean_table_has_no_findings():
     assert (check, str(check)) == ((), "Nothing found.")
 
 
-def test_frames_of_polars_and_targets_apart_give_the_same():
+def test_tables_of_polars_and_pyarrow_and_targets_apart_give_the_same():
     table = TABLE.assign(z=2 * TABLE["y"], n=range(N))
     expected = check_table(table, "y")
     assert list_kinds(expected) == [("leak", ("z",)), ("row number", ("n",))]
     assert check_table(pl.from_pandas(table), "y") == expected
+    assert check_table(pl.from_pandas(table).to_arrow(), "y") == expected
     assert check_table(table.drop(columns="y"), table["y"]) == expected
     assert check_table(table.drop(columns="y"), table["y"].tolist()) == expected
 

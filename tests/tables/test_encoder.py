@@ -377,3 +377,22 @@ def test_a_pipeline_learns_from_a_table_as_it_is():
     frame["x"] = frame["x"].mask(frame["fuel"] == "wood")
     model = make_pipeline(TableEncoder(), TSKRegressor(n_rules=2, max_iter=300, random_state=0))
     assert model.fit(frame, y).score(frame, y) > 0.99
+
+
+def test_a_table_of_pyarrow_is_read_as_the_frame_it_was_made_of():
+    pyarrow = pytest.importorskip("pyarrow")
+    frame = pd.DataFrame(
+        {
+            "size": [1.5, None, 3.0, 2.0],
+            "fuel": ["gas", None, "gas", "wood"],
+            "kind": pd.Categorical(["a", "b", "a", "a"]),
+            "day": pd.to_datetime(["2020-01-01", "2021-03-01", "2023-05-04", None]),
+        },
+        index=[7, 8, 9, 10],
+    )
+    table = pyarrow.Table.from_pandas(frame)
+    expected, encoder = TableEncoder().fit(frame), TableEncoder().fit(table)
+    assert encoder.get_feature_names_out().tolist() == expected.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(
+        encoder.transform(table.select(["kind", "day", "size", "fuel"])), expected.transform(frame)
+    )

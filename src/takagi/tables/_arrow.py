@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from takagi._frames import INDEX_PREFIX, encode_text, to_frame
 from takagi._kinds import find_type
 from takagi._messages import need_extra
 from takagi._typing import FloatArray
 from takagi.tables._errors import DatasetError
-from takagi.tables._frames import encode_text, to_frame
 from takagi.tables._schema import check_files, check_target, check_weight, find_constants, list_fragments, widen_text
 from takagi.tables._source import Block, Roles, RowSample, assign_roles, refuse_empty
 from takagi.tables._text import TextTable, find_word, parse_numbers
@@ -48,7 +48,7 @@ class ArrowSource:
         label: str = "the dataset",
     ) -> "ArrowSource":
         """Open a dataset; its files are looked at, and must have the same columns."""
-        names = [name for name in dataset.schema.names if not name.startswith("__index_level_")]
+        names = [name for name in dataset.schema.names if not name.startswith(INDEX_PREFIX)]
         roles = assign_roles(names, target, features, sample_weight)
         schema = check_files(dataset, roles.columns, reads_all=features is None)
         for name in roles.targets:

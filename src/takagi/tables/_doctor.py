@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2_contingency, ks_2samp
 
+from takagi._frames import accept_arrow
 from takagi._messages import unknown_name
 from takagi._text import count, quote
 from takagi._typing import IntArray, Table
@@ -33,8 +34,8 @@ def check_table(frame: Table, target: Any = None) -> TableCheck:
     Parameters
     ----------
     frame : data frame of shape (n_rows, n_columns)
-        The table, of pandas or polars, in the order in which its rows came. Of more than 20,000 rows, the first and
-        the last 10,000 are looked at.
+        The table, of pandas, polars or pyarrow, in the order in which its rows came. Of more than 20,000 rows, the
+        first and the last 10,000 are looked at.
     target : str or array of shape (n_rows,), optional
         The column to predict, or its values. Without it, only the columns are looked at.
 
@@ -60,6 +61,7 @@ def check_table(frame: Table, target: Any = None) -> TableCheck:
     - 'house_id', row number: 1000 to 1199 in the order of the rows. Leave it out,
       unless it is time and new rows come later.
     """
+    frame = accept_arrow(frame)
     names = [str(name) for name in frame.columns]
     rows = _choose_rows(len(frame))
     columns = {name: _take(_pick(frame, k), rows) for k, name in enumerate(names)}

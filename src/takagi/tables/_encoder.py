@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from takagi._compat import Interval, fit_context
 from takagi._dask import map_rows
+from takagi._frames import accept_arrow
 from takagi._messages import find_nearest, warn_user
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import is_dask
@@ -343,13 +344,14 @@ def _read_target(y: Any, n_rows: int) -> FloatArray | None:
 
 
 def _check_table(X: Table, min_rows: int) -> Table:
-    """Return a frame as it is, anything else as an array of two dimensions."""
+    """Return a frame as it is, a table of pyarrow as one, and anything else as an array of two dimensions."""
     if is_dask(X):
         raise TypeError(
             "X is a Dask collection; takagi.fit_dataset(frame, target) fits one, text and missing values included."
         )
     if hasattr(X, "collect"):
         raise TypeError("X is a lazy frame; call .collect() on it first.")
+    X = accept_arrow(X)
     if not _is_frame(X):
         X = np.where(X.mask, None, X.data.astype(object)) if np.ma.is_masked(X) else X
         return check_array(

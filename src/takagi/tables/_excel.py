@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from takagi._frames import NO_KINDS, Kinds
 from takagi._messages import need_extra, warn_user
 from takagi._text import quote
 from takagi.tables._dialect import make_names
 from takagi.tables._errors import RequestError, SheetWarning
-from takagi.tables._frames import NO_KINDS, Kinds
 
 
 class ExcelTable:

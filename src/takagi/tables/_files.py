@@ -9,12 +9,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
+from takagi._frames import INDEX_PREFIX, NO_KINDS, Kinds, to_frame
 from takagi._messages import find_nearest, need_extra, warn_user
 from takagi._text import quote
 from takagi.tables._dialect import HEAD_BYTES, Dialect, cut_lines, read_dialects, read_head, set_names
 from takagi.tables._errors import DatasetError, HeaderWarning, RequestError
 from takagi.tables._excel import ExcelTable
-from takagi.tables._frames import NO_KINDS, Kinds, to_frame
 from takagi.tables._text import ByteStream, TextTable
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -209,7 +209,7 @@ class ParquetTable:
             self.file = parquet.ParquetFile(path, pre_buffer=False)  # else it would be held whole
         except (OSError, ValueError) as error:
             raise ValueError(f"{path} is damaged or not Parquet: {str(error).splitlines()[0]}") from error
-        self.names = [name for name in self.file.schema_arrow.names if not name.startswith("__index_level_")]
+        self.names = [name for name in self.file.schema_arrow.names if not name.startswith(INDEX_PREFIX)]
 
     def read(self, columns: Sequence[str], kinds: Kinds = NO_KINDS) -> Any:
         """Return some columns as a data frame."""

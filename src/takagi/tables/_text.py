@@ -13,12 +13,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from takagi._frames import NO_KINDS, Kinds, to_frame
 from takagi._messages import need_extra, warn_user
 from takagi._text import count
 from takagi.tables._cells import MISSING_WORDS, parse_number
 from takagi.tables._dialect import SPACES, Dialect
 from takagi.tables._errors import DatasetError
-from takagi.tables._frames import NO_KINDS, Kinds, to_frame
 
 _BLOCK_BYTES = 2**22
 _QUOTED_AFTER_SPACE = '^ +"((?:[^"]|"")*)" *$'  # of such a cell, pyarrow takes the quotation marks for text

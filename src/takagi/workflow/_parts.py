@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from takagi._frames import INDEX_PREFIX
 from takagi._messages import need_extra
 from takagi._text import count
 from takagi._typing import IntArray
@@ -64,7 +65,7 @@ class TableParts:
         else:
             layout.refuse_names(label)
             description = "Parquet"
-        names = [name for name in dataset.schema.names if not name.startswith("__index_level_")]
+        names = [name for name in dataset.schema.names if not name.startswith(INDEX_PREFIX)]
         return cls(label, names, f"{count(len(paths), 'file')}, {description}", str(paths[0]), dataset)
 
 
