@@ -5,10 +5,20 @@ Each iteration draws a mini-batch, drops rules, steps along the gradient and val
 heeds Ctrl-C.
 """
 
-from takagi.training._bounds import Bounds, FeasibleSet
-from takagi.training._config import LOSSES, SCHEDULES, LogLoss, Loss, SquaredError, TrainConfig
-from takagi.training._run import Callback, Progress, Run, TrainResult, begin_state, find_width_floor
-from takagi.training._train import announce_compilation, draw_keep, train
+from takagi.training._config import (
+    LOSSES,
+    SCHEDULES,
+    Bounds,
+    Callback,
+    LogLoss,
+    Loss,
+    Progress,
+    SquaredError,
+    TrainConfig,
+    TrainResult,
+)
+from takagi.training._own import FeasibleSet
+from takagi.training._train import Run, announce_compilation, begin_state, draw_keep, find_width_floor, train
 
 __all__ = [
     "LOSSES",

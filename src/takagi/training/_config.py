@@ -1,8 +1,9 @@
-"""Settings of training, among them the loss, and the link between outputs and what they predict.
+"""What training is told, and what it tells: losses, settings, bounds, progress and result.
 
 Either loss has its canonical link, so the gradient by an output before the link is the response minus the target.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -10,8 +11,12 @@ import numpy as np
 
 from takagi import kernels
 from takagi._messages import unknown_name
-from takagi._typing import FloatArray
+from takagi._typing import ArrayLike, FloatArray
+from takagi.kernels import PARAMETERS, flatten
 from takagi.optimizers import AdaBelief, Optimizer, OwnOptimizer
+from takagi.rulebase import RuleBase
+
+Pair = tuple[ArrayLike | None, ArrayLike | None]
 
 
 @dataclass(frozen=True)
@@ -182,3 +187,165 @@ _RANGES = (
     ("n_iter_no_change", 1, _HUGE),
     ("width_floor", 0.0, _HUGE),
 )
+
+
+# -- where parameters may go -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """A lower and an upper bound for every parameter, in the units that rules are trained in.
+
+    The paper's Algorithm 2 projects every iterate onto a feasible set in the norm of the fourth root of ``v``, the
+    second moment of the gradient. A set of bounds is a box: there each parameter is on its own, so the nearest point of
+    the box is the same whatever the weights of the norm are, and the projection cuts each parameter off at its bounds.
+
+    Each part is a pair of a lower and an upper bound, numbers or arrays that broadcast to the shape of the parameters;
+    None is no bound. Equal bounds hold a parameter where they are. Rules that share a set have the tightest of their
+    bounds. Training starts from the nearest rules within the bounds. A running mean of the parameters (`averaging`) is
+    within them up to rounding.
+
+    Parameters
+    ----------
+    centers, widths, consequents, antecedent_projection, consequent_projection : pair, optional
+        Bounds of the parameters of a `RuleBase` of these names. Without a lower bound of their own, widths stay above
+        the `width_floor` of training; conditions that are absent, with infinite widths, stay absent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from takagi import RuleBase, TrainConfig, train
+    >>> from takagi.training import Bounds
+    >>> X = np.linspace(-1, 1, 40)[:, None]
+    >>> start = RuleBase([[-1.0], [1.0]], [[0.5], [0.5]], np.zeros((2, 1, 2)))
+    >>> bounds = Bounds(centers=(-1, 1), consequents=(0, None))
+    >>> rules = train(start, X, X[:, 0], None, None, TrainConfig(keep_prob=1.0), bounds=bounds).rule_base
+    >>> print(np.abs(rules.centers).max(), rules.consequents.min())
+    1.0 0.0
+    """
+
+    centers: Pair | None = None
+    widths: Pair | None = None
+    consequents: Pair | None = None
+    antecedent_projection: Pair | None = None
+    consequent_projection: Pair | None = None
+
+    def __post_init__(self) -> None:
+        for name in PARAMETERS:
+            pair = (None, None) if getattr(self, name) is None else getattr(self, name)
+            if len(pair) != 2:
+                raise ValueError(f"bounds of {name} must be a pair of a lower and an upper bound, got {len(pair)}.")
+            if any(bound is not None and np.isnan(bound).any() for bound in pair):
+                raise ValueError(f"bounds of {name} must be numbers, got NaN; use None for no bound.")
+        if self.widths is not None and self.widths[0] is not None and np.min(self.widths[0]) < 0:
+            raise ValueError(f"lower bounds of widths must not be negative, got {np.min(self.widths[0]):g}.")
+
+    def lay_out(self, rules: RuleBase, floor: float, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lower and the upper bounds as two flat vectors in the order of the kernels."""
+        lower, upper = self._lay_out_side(rules, 0, -np.inf, floor), self._lay_out_side(rules, 1, np.inf, np.inf)
+        if (lower > upper).any():
+            raise ValueError(
+                "bounds must not have a lower bound above an upper one, those of shared sets taken together."
+            )
+        lower[np.isinf(theta)] = upper[np.isinf(theta)] = np.inf  # an absent condition stays absent
+        return lower, upper
+
+    def _lay_out_side(self, rules: RuleBase, side: int, free: float, width: float) -> FloatArray:
+        parts = {}
+        for name in PARAMETERS:
+            values, pair = getattr(rules, name), getattr(self, name)
+            if values is None and pair is not None:
+                raise ValueError(f"bounds has {name}, but the rules have none.")
+            if values is None:
+                continue
+            parts[name] = np.full(values.shape, width if name == "widths" else free)
+            if pair is not None and pair[side] is not None:
+                try:
+                    parts[name][:] = pair[side]
+                except ValueError:
+                    shapes = f"{values.shape}, got {np.shape(pair[side])}"
+                    raise ValueError(f"bounds of {name} must broadcast to shape {shapes}.") from None
+        if rules.sets is not None or rules.tied_projection:
+            _tie(parts, rules, np.minimum if side else np.maximum, free)
+        return flatten(parts, dict.fromkeys(parts, free))
+
+
+def _tie(parts: dict[str, FloatArray], rules: RuleBase, tightest: np.ufunc, free: float) -> None:
+    """Give parameters that are one the tightest of their bounds."""
+    for m, column in enumerate(() if rules.sets is None else rules.sets.T):
+        _, group = np.unique(column, return_inverse=True)
+        for name in ("centers", "widths"):
+            bound = np.full(group.max() + 1, free)
+            tightest.at(bound, group, parts[name][:, m])
+            parts[name][:, m] = bound[group]
+    if rules.tied_projection:
+        both = tightest(parts["antecedent_projection"], parts["consequent_projection"])
+        parts["antecedent_projection"] = parts["consequent_projection"] = both
+
+
+# -- what training tells -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback is told between two blocks of iterations.
+
+    Attributes
+    ----------
+    n_iter, max_iter : int
+        Iterations done and to come; in a fit of several trainings, those of all of them.
+    train_loss, val_loss : float
+        Of the last iteration; the latter is NaN if no rows are held out.
+    best_iter : int
+        The best iteration of the present training so far, from 1.
+    best_loss : float
+        Its loss on held-out rows.
+    stage : str
+        What the training is for: "training", or another stage of a fit.
+    """
+
+    n_iter: int
+    max_iter: int
+    train_loss: float
+    val_loss: float
+    best_iter: int
+    best_loss: float
+    stage: str = "training"
+
+
+Callback = Callable[[Progress], object]
+
+
+@dataclass(frozen=True)
+class TrainResult:
+    """What `train` returns.
+
+    Attributes
+    ----------
+    rule_base : RuleBase
+        The rules after iteration `best_iter`, with the link of the loss.
+    best_iter : int
+        The first iteration, from 1, of smallest validation loss; 0 if no iteration ended with finite numbers, and then
+        `rule_base` is the initial one.
+    history : dict of str to ndarray of shape (n_iter,)
+        "train_loss" of each batch with the kept rules, before the update, and "val_loss" with all rules, after it: the
+        RMSE, or the mean log loss.
+    stopped : {"max_iter", "no_change", "callback", "interrupted", "diverged"}
+        Why training ended.
+    start_loss : float
+        Validation loss of the initial rules, which the paper does not let compete.
+    n_iter : int
+        Iterations done.
+    """
+
+    rule_base: RuleBase
+    best_iter: int
+    history: dict[str, FloatArray]
+    stopped: str
+    start_loss: float
+    n_iter: int
+
+    @property
+    def best_loss(self) -> float:
+        """Validation loss of the returned rules."""
+        return float(self.history["val_loss"][self.best_iter - 1]) if self.best_iter else self.start_loss

@@ -1,20 +1,34 @@
-"""One training from start to end."""
+"""One training from start to end, in blocks of iterations that the kernel runs."""
 
 import logging
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from takagi import kernels
 from takagi._messages import warn_user
 from takagi._typing import BoolArray, FloatArray, IntArray
-from takagi.rulebase import RuleBase
-from takagi.training._bounds import Bounds, FeasibleSet
-from takagi.training._config import TrainConfig
-from takagi.training._run import Callback, Run, TrainResult, check_dataset
+from takagi.kernels import to_lanes
+from takagi.rulebase import RuleBase, pack, unpack
+from takagi.training._config import (
+    LOSSES,
+    Bounds,
+    Callback,
+    Progress,
+    TrainConfig,
+    TrainResult,
+    check_probabilities,
+)
+from takagi.training._own import FeasibleSet, advance_in_numpy, project
 
 logger = logging.getLogger("takagi")
 _NUMBERS_PER_BLOCK = 2**18  # random numbers drawn at a time, which bounds the memory of a block
 _ITERATIONS_PER_BLOCK = 250
+_ENDS = {kernels.GOES_ON: "", kernels.STALLED: "no_change", kernels.DIVERGED: "diverged"}
+_NEVER = 2**62  # iterations from one validation to the next, if only the end of a block is validated
+
+Blocks = Iterator[tuple[IntArray, BoolArray]]  # batches and DropRule masks of some iterations
 
 
 def train(
@@ -92,22 +106,15 @@ def train(
     if not len(training[0]):
         raise ValueError("X must have at least one row to train on, got none.")
     if batches is not None:
-        source: Draws | Recorded = Recorded(batches, keep, len(training[0]), rule_base.n_rules)
+        n_iter, blocks = len(batches), _replay_blocks(batches, keep, len(training[0]), rule_base.n_rules)
     elif keep is not None:
         raise ValueError("keep is a recorded mask for recorded batches, but batches is missing.")
     else:
-        source = Draws(
-            config.max_iter,
-            config.batch_size,
-            config.keep_prob,
-            n_rows=len(training[0]),
-            n_rules=rule_base.n_rules,
-            rng=rng,
-        )
-    run = Run(rule_base, config, training, validation, source.n_iter, bounds=bounds)
+        n_iter, blocks = config.max_iter, _draw_blocks(config, len(training[0]), rule_base.n_rules, rng)
+    run = Run(rule_base, config, training, validation, n_iter, bounds=bounds)
     announce_compilation()
     try:
-        stopped = _run_blocks(run, source, callback)
+        stopped = _run_blocks(run, blocks, callback)
     except KeyboardInterrupt:
         if not (keep_interrupted and run.state.best_iter[0]):
             raise
@@ -116,10 +123,9 @@ def train(
     return run.result(stopped)
 
 
-def _run_blocks(run: Run, source: "Draws | Recorded", callback: Callback | None) -> str:
+def _run_blocks(run: "Run", blocks: Blocks, callback: Callback | None) -> str:
     """Run blocks until an end is reached and say which."""
-    while run.n_iter < source.n_iter:
-        batches, keep = source.next_block(run.n_iter)
+    for batches, keep in blocks:
         ended = run.advance(batches, keep)
         wish = callback(run.progress()) if callback is not None and run.n_iter else None
         if isinstance(wish, (bool, np.bool_)) and wish:
@@ -138,55 +144,34 @@ def announce_compilation() -> None:
 # -- where batches and DropRule masks come from ------------------------------------------------------------------------
 
 
-class Draws:
-    """Batches and masks drawn at random, a block at a time."""
-
-    def __init__(
-        self,
-        n_iter: int,
-        batch_size: int,
-        keep_prob: float,
-        *,
-        n_rows: int,
-        n_rules: int,
-        rng: np.random.Generator | None,
-    ) -> None:
-        self.n_iter, self.n_rules, self.keep_prob = n_iter, n_rules, keep_prob
-        self.batch_size = min(batch_size, n_rows)
-        self.order = np.arange(n_rows)
-        if rng is None and (self.keep_prob < 1 or self.batch_size < n_rows):
-            raise ValueError("train needs rng, or recorded batches and masks, to draw batches and dropped rules.")
-        self.rng = rng
-        per_iteration = self.batch_size * (n_rules if self.keep_prob < 1 else 1)
-        self.size = int(np.clip(_NUMBERS_PER_BLOCK // per_iteration, 1, _ITERATIONS_PER_BLOCK))
-
-    def next_block(self, start: int) -> tuple[IntArray, BoolArray]:
-        size = min(self.size, self.n_iter - start)
-        batches = np.empty((size, self.batch_size), dtype=np.intp)
-        if self.batch_size < len(self.order):
-            kernels.draw_batches(self.rng.random(batches.shape), self.order, batches)  # type: ignore[union-attr]
+def _draw_blocks(config: TrainConfig, n_rows: int, n_rules: int, rng: np.random.Generator | None) -> Blocks:
+    """Yield batches and masks drawn at random, a block at a time."""
+    batch_size = min(config.batch_size, n_rows)
+    if rng is None and (config.keep_prob < 1 or batch_size < n_rows):
+        raise ValueError("train needs rng, or recorded batches and masks, to draw batches and dropped rules.")
+    per_iteration = batch_size * (n_rules if config.keep_prob < 1 else 1)
+    size = int(np.clip(_NUMBERS_PER_BLOCK // per_iteration, 1, _ITERATIONS_PER_BLOCK))
+    order = np.arange(n_rows)
+    for start in range(0, config.max_iter, size):
+        batches = np.empty((min(size, config.max_iter - start), batch_size), dtype=np.intp)
+        if batch_size < n_rows:
+            kernels.draw_batches(rng.random(batches.shape), order, batches)  # type: ignore[union-attr]
         else:
-            batches[:] = self.order
-        return batches, draw_keep((size, self.batch_size, self.n_rules), self.keep_prob, self.rng)  # type: ignore[arg-type]
+            batches[:] = order
+        yield batches, draw_keep((*batches.shape, n_rules), config.keep_prob, rng)  # type: ignore[arg-type]
 
 
-class Recorded:
-    """Batches and masks of a recorded run."""
-
-    def __init__(self, batches: IntArray, keep: BoolArray | None, n_rows: int, n_rules: int) -> None:
-        self.batches = np.ascontiguousarray(batches, dtype=np.intp)
-        if self.batches.ndim != 2 or not self.batches.size or not ((self.batches >= 0) & (self.batches < n_rows)).all():
-            raise ValueError(f"batches must be rows 0 to {n_rows - 1} of X, of shape (n_iter, batch_size).")
-        self.n_iter = len(self.batches)
-        self.keep = np.empty((0, self.batches.shape[1], n_rules), dtype=bool)
-        if keep is not None:
-            self.keep = np.array(keep, dtype=bool)
-            if self.keep.shape != (*self.batches.shape, n_rules):
-                raise ValueError(f"keep must have shape {(*self.batches.shape, n_rules)}, got {self.keep.shape}.")
-
-    def next_block(self, start: int) -> tuple[IntArray, BoolArray]:
+def _replay_blocks(batches: IntArray, keep: BoolArray | None, n_rows: int, n_rules: int) -> Blocks:
+    """Yield the batches and masks of a recorded run."""
+    rows = np.ascontiguousarray(batches, dtype=np.intp)
+    if rows.ndim != 2 or not rows.size or not ((rows >= 0) & (rows < n_rows)).all():
+        raise ValueError(f"batches must be rows 0 to {n_rows - 1} of X, of shape (n_iter, batch_size).")
+    masks = np.empty((0, rows.shape[1], n_rules), dtype=bool) if keep is None else np.array(keep, dtype=bool)
+    if keep is not None and masks.shape != (*rows.shape, n_rules):
+        raise ValueError(f"keep must have shape {(*rows.shape, n_rules)}, got {masks.shape}.")
+    for start in range(0, len(rows), _ITERATIONS_PER_BLOCK):
         here = slice(start, start + _ITERATIONS_PER_BLOCK)
-        return self.batches[here].copy(), self.keep[here].copy()
+        yield rows[here].copy(), masks[here].copy()
 
 
 def draw_keep(shape: tuple[int, int, int], keep_prob: float, rng: np.random.Generator) -> BoolArray:
@@ -196,3 +181,207 @@ def draw_keep(shape: tuple[int, int, int], keep_prob: float, rng: np.random.Gene
     n_masks = int(np.prod(shape))
     words = rng.integers(2**64, size=-(-n_masks // 2), dtype=np.uint64).view(np.uint32)
     return (words[:n_masks] < np.uint32(keep_prob * 2**32)).reshape(shape)
+
+
+# -- between two blocks ------------------------------------------------------------------------------------------------
+
+
+def begin_state(rules: RuleBase) -> kernels.State:
+    """Return the state before the first iteration."""
+    theta, _ = pack(rules)
+    return kernels.State(
+        theta=theta,
+        grad=np.zeros_like(theta),
+        mean=np.zeros_like(theta),
+        spread=np.zeros_like(theta),
+        average=np.zeros_like(theta),
+        candidate=np.zeros_like(theta),
+        best=theta.copy(),
+        best_loss=np.array([np.inf]),
+        best_iter=np.zeros(1, dtype=np.intp),
+        n_iter=np.zeros(1, dtype=np.intp),
+    )
+
+
+class Run:
+    """Training between blocks, its state all written by the kernel: Ctrl-C finds it consistent.
+
+    Parameters
+    ----------
+    rule_base : RuleBase
+        The initial rules.
+    config : TrainConfig
+    training, validation : tuple of arrays
+        X, y and weights, as `check_dataset` returns them.
+    max_iter : int
+        Iterations that there is to be room for in the history.
+    state : State, optional
+        Where an earlier run of the same rules ended, to go on from; it is written to.
+    is_thorough : bool, default=True
+        Whether every iterate is validated, as in the paper, or only the last one of each block.
+    bounds : Bounds or FeasibleSet, optional
+        Where parameters may go.
+    """
+
+    def __init__(
+        self,
+        rule_base: RuleBase,
+        config: TrainConfig,
+        training: tuple,
+        validation: tuple,
+        max_iter: int,
+        state: kernels.State | None = None,
+        is_thorough: bool = True,
+        bounds: Bounds | FeasibleSet | None = None,
+    ) -> None:
+        if config.loss == "log":
+            check_probabilities(training[1])
+            check_probabilities(validation[1])
+        link = LOSSES[config.loss].links[rule_base.n_outputs > 1]
+        self.rule_base = rule_base if rule_base.link == link else replace(rule_base, link=link)
+        self.config, self.training = config, training
+        self.shape = pack(rule_base)[1]
+        self.validation = tuple(map(to_lanes, (*validation[:2], validation[2][:, None])))
+        self.settings = _settings(config, rule_base, every=1 if is_thorough else _NEVER)
+        self.tied_sets = np.empty(0, dtype=np.intp) if rule_base.sets is None else _tie_sets(rule_base)
+        self.work = kernels.make_work(self.shape, min(config.batch_size, len(training[0])))
+        self.columns = kernels.make_columns(self.shape)
+        self.state = begin_state(rule_base) if state is None else state
+        self.first_iter = self.n_iter
+        self._enter(bounds)
+        self.history = np.empty((max_iter, 2))
+        self.start_loss = self.validate(self.state.theta)
+
+    def _enter(self, bounds: Bounds | FeasibleSet | None) -> None:
+        """Take in where parameters may go, and move the start there."""
+        theta, self.feasible = self.state.theta, None
+        if hasattr(bounds, "project"):
+            self.feasible, bounds = bounds, None
+        box = Bounds() if bounds is None else bounds
+        if not isinstance(box, Bounds):
+            raise TypeError(f"bounds must be a Bounds or an object that can project, got {bounds!r}.")
+        self.limits = box.lay_out(self.rule_base, find_width_floor(self.config, self.rule_base), theta)
+        np.clip(theta, *self.limits, out=theta)
+        if self.feasible is not None:
+            project(self.feasible, theta, np.ones_like(theta), self.shape)
+        if not self.n_iter:
+            self.state.best[:] = theta
+
+    def validate(self, theta: FloatArray) -> float:
+        """Return the error of parameters on the validation rows, NaN if there are none."""
+        if not len(self.validation[2]):
+            return np.nan
+        return kernels.weighted_loss(theta, self.shape, self.columns, *self.validation, self.settings.loss)
+
+    def advance(self, batches: IntArray, keep: BoolArray) -> str:
+        """Run one block; return why training ended with it, or nothing."""
+        if batches.shape[1] * self.shape.n_outputs > len(self.work.value):
+            self.work = kernels.make_work(self.shape, batches.shape[1])
+        history = self.history[self.n_iter - self.first_iter :][: len(batches)]
+        if self.feasible is not None or self.settings.rule == kernels.OWN:
+            return _ENDS[advance_in_numpy(self, batches, keep, history)]
+        ended = kernels.train_block(
+            self.shape,
+            self.settings,
+            self.state,
+            self.limits,
+            self.work,
+            self.columns,
+            self.tied_sets,
+            self.training,
+            self.validation,
+            batches,
+            keep,
+            history,
+        )
+        return _ENDS[ended]
+
+    @property
+    def n_iter(self) -> int:
+        """Iterations done, those of earlier runs counted."""
+        return int(self.state.n_iter[0])
+
+    def progress(self) -> Progress:
+        """Return what a callback is told."""
+        train_loss, val_loss = self.history[self.n_iter - self.first_iter - 1]
+        best_iter, best_loss = int(self.state.best_iter[0]), float(self.state.best_loss[0])
+        return Progress(self.n_iter, len(self.history), float(train_loss), float(val_loss), best_iter, best_loss)
+
+    def result(self, stopped: str) -> TrainResult:
+        """Return the best rules and the history."""
+        history = self.history[: self.n_iter - self.first_iter]
+        return TrainResult(
+            rule_base=unpack(self.state.best, self.rule_base),
+            best_iter=int(self.state.best_iter[0]),
+            history={"train_loss": history[:, 0].copy(), "val_loss": history[:, 1].copy()},
+            stopped=stopped,
+            start_loss=self.start_loss,
+            n_iter=len(history),
+        )
+
+
+def check_dataset(X: FloatArray | None, y: FloatArray | None, weight: FloatArray | None, rules: RuleBase) -> tuple:
+    """Return (X, y, weight) as the kernels want them."""
+    if X is None or y is None:
+        X, y = np.empty((0, rules.n_features)), np.empty((0, rules.n_outputs))
+    rows, target = np.array(X, dtype=float, order="C"), np.array(y, dtype=float, order="C")
+    if target.ndim == 1:
+        target = target[:, None]
+    weight = np.ones(len(rows)) if weight is None else np.array(weight, dtype=float)
+    if (
+        rows.shape != (len(target), rules.n_features)
+        or target.shape[1] != rules.n_outputs
+        or weight.shape != (len(rows),)
+    ):
+        raise ValueError(
+            f"the rule base has {rules.n_features} features and {rules.n_outputs} outputs, got X of shape "
+            f"{rows.shape}, y of shape {np.shape(y)} and weights of shape {weight.shape}."
+        )
+    if (weight < 0).any():
+        raise ValueError(f"sample weights must not be negative, got {weight.min():g}.")
+    return rows, target, weight
+
+
+def _settings(config: TrainConfig, rules: RuleBase, every: int) -> kernels.Settings:
+    optimizer = config.optimizer
+    beta1, beta2, epsilon = (float(getattr(optimizer, name, 0.0)) for name in ("beta1", "beta2", "epsilon"))
+    return kernels.Settings(
+        loss=LOSSES[config.loss].code,
+        rule=getattr(optimizer, "rule", kernels.OWN),
+        beta1=beta1,
+        beta2=beta2,
+        epsilon=epsilon,
+        learning_rate=float(config.learning_rate),
+        powerball=float(config.powerball),
+        l2=float(config.l2),
+        smoothness=float(config.smoothness),
+        agreement=float(config.agreement),
+        uniformity=float(config.uniformity),
+        cosine=config.schedule == "cosine",
+        averaging=float(config.averaging),
+        max_iter=int(config.max_iter),
+        patience=config.n_iter_no_change or 0,
+        every=every,
+        tied_projection=bool(rules.tied_projection),
+    )
+
+
+def find_width_floor(config: TrainConfig, rules: RuleBase) -> float:
+    """Return what widths are kept above in a training that starts from given rules."""
+    if config.width_floor is not None:
+        return float(config.width_floor)
+    smallest = rules.widths.min()  # infinite if no rule has a condition
+    return float(smallest * (0.1 if rules.sets is None else 1.0)) if np.isfinite(smallest) else 0.0
+
+
+def _tie_sets(rules: RuleBase) -> IntArray:
+    """Return, for every entry of the flat centers, the first entry that is the same parameter."""
+    assert rules.sets is not None
+    n_rules, n_inputs = rules.sets.shape
+    own = to_lanes(np.arange(n_rules * n_inputs, dtype=float).reshape(n_rules, n_inputs), fill=-1.0)
+    place = {int(number): at for at, number in enumerate(own) if number >= 0}
+    leader = np.empty((n_rules, n_inputs))
+    for m, column in enumerate(rules.sets.T):
+        _, index, inverse = np.unique(column, return_index=True, return_inverse=True)
+        leader[:, m] = [place[int(r) * n_inputs + m] for r in index[inverse]]
+    return to_lanes(leader, fill=-1.0).astype(np.intp)
