@@ -187,10 +187,10 @@ def test_errors_of_folds_come_from_models_that_have_not_seen_the_row():
         seen.append({tuple(row) for row in training.X})
         return RuleModel(clone(MODELS["droprule"]).fit(X[:20], Y[:20]).model_.parts)
 
-    honest = cross_validate(rows, fit, np.random.default_rng(0), 3)
+    errors = cross_validate(rows, fit, np.random.default_rng(0), 3)
     assert [len(part) for part in seen] == [200] * 3
     assert set.intersection(*seen) == set()
-    assert honest.errors.shape == (300, 1)
+    assert errors.y.shape == (300, 1)
 
 
 def test_dask_rows_have_lazy_intervals(regressor):

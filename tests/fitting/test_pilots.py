@@ -110,7 +110,7 @@ def test_the_units_of_the_target_do_not_matter():
 def test_every_pilot_judges_rows_that_it_did_not_see():
     rng = np.random.default_rng(0)
     rows = Rows(np.arange(40.0)[:, None], rng.normal(size=(40, 1)), np.ones(40))
-    splits = list(_split(rows, 0.15, rng))
+    splits = list(_split(rows, make_plan(TSKRegressor().get_params(), 40, 1), rng))
     judged = np.concatenate([judges.X[:, 0] for _, judges in splits])
     assert len(splits) == 6
     assert len(judged) == len(set(judged))  # each split holds out other rows

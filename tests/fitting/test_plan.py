@@ -66,16 +66,22 @@ def test_unknown_words_are_named(name, value, message):
         plan(**{name: value})
 
 
+def configure(penalties, part, n_features, variance):
+    """Return the penalties of a batch that is a part of all rows."""
+    config = penalties.configure(TrainConfig(batch_size=64), 64 / part, n_features, variance)
+    return {"l2": config.l2, "smoothness": config.smoothness}
+
+
 def test_a_penalty_of_a_pass_is_shared_among_its_batches():
     penalties = Penalties(None, None).with_noise(0.1)
-    whole, tenth = (penalties.per_batch(part, 4, 1.0) for part in (1.0, 0.1))
+    whole, tenth = (configure(penalties, part, 4, 1.0) for part in (1.0, 0.1))
     assert whole == pytest.approx({"l2": 0.3, "smoothness": 0.3})
     assert tenth == pytest.approx({name: value / 10 for name, value in whole.items()})
 
 
 def test_penalties_grow_with_many_features_and_smoothness_with_the_variance():
     penalties = Penalties(None, None).with_noise(0.1)
-    few, many = (penalties.per_batch(1.0, n_features, 4.0) for n_features in (24, 48))
+    few, many = (configure(penalties, 1.0, n_features, 4.0) for n_features in (24, 48))
     assert many["l2"] == pytest.approx(2 * few["l2"])
     assert few["smoothness"] == pytest.approx(4 * few["l2"])
 
@@ -83,16 +89,16 @@ def test_penalties_grow_with_many_features_and_smoothness_with_the_variance():
 def test_the_noise_is_at_most_what_the_mean_leaves():
     assert Penalties(None, None).with_noise(7.0).noise == 1.0
     assert Penalties(None, None).with_noise(0.0).noise > 0
-    assert Penalties(None, None).with_noise(0.5).weaken(0.0).per_batch(1.0, 2, 1.0) == {"l2": 0.0, "smoothness": 0.0}
+    assert configure(Penalties(None, None).with_noise(0.5).weaken(0.0), 1.0, 2, 1.0) == {"l2": 0.0, "smoothness": 0.0}
 
 
 def test_a_pilot_has_the_penalties_that_it_is_told():
-    found = Penalties(None, None).for_pilot(0.02, 0.03, n_batches=8.0).per_batch(1 / 8, 4, 1.0)
+    found = configure(Penalties(None, None).for_pilot(0.02, 0.03, n_batches=8.0), 1 / 8, 4, 1.0)
     assert found == pytest.approx({"l2": 0.02, "smoothness": 0.03 / 8})
 
 
 def test_given_penalties_are_those_of_a_batch_whatever_its_size():
-    assert Penalties(0.2, 0.0).with_noise(0.5).per_batch(0.01, 99, 3.0) == {"l2": 0.2, "smoothness": 0.0}
+    assert configure(Penalties(0.2, 0.0).with_noise(0.5), 0.01, 99, 3.0) == {"l2": 0.2, "smoothness": 0.0}
 
 
 def test_log2_counts_projections_by_rules():
@@ -113,7 +119,7 @@ def test_bounds_are_the_range_of_the_data_in_the_accurate_recipe_unless_others_a
 
 def test_the_price_of_disagreement_is_that_of_a_row_whatever_the_number_of_rows():
     made = plan(agreement=0.2)
-    assert [made.configure(n_rows, 4, 1.0).agreement for n_rows in (64, 10_000)] == [0.2, 0.2]
+    assert [made.penalties.configure(made.config, n_rows, 4, 1.0).agreement for n_rows in (64, 10_000)] == [0.2, 0.2]
 
 
 def test_bounds_by_range_leave_alone_what_has_none():

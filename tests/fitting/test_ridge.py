@@ -8,8 +8,8 @@ from sklearn.metrics import root_mean_squared_error
 
 from takagi import ExtrapolationWarning, RuleBase, TSKCommittee, TSKRegressor
 from takagi.fitting import Mix, Rows
-from takagi.fitting._logistic import fit_logistic
-from takagi.fitting._ridge import choose_mix, fit_ridge, measure_log_step, measure_sharpness, measure_step
+from takagi.fitting._logistic import fit_logistic, measure_log_step, measure_sharpness
+from takagi.fitting._pilots import choose_mix, fit_ridge, measure_step
 from takagi.training import LogLoss
 
 

@@ -8,8 +8,8 @@ from sklearn.metrics import root_mean_squared_error
 
 from takagi import RuleBase, TSKRegressor
 from takagi.fitting import Rows, make_plan
-from takagi.fitting._ridge import fit_few_slopes
 from takagi.fitting._screening import find_repeats, screen_features, spread_rules
+from takagi.fitting._short._noise import fit_few_slopes
 from takagi.training import Bounds
 
 

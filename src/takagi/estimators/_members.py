@@ -115,7 +115,7 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
 
         def fit_member(place: int) -> Any:
             fold, own_plan = folds[place], _choose_size(plan, is_small=place % 2 == 1)
-            if mix.has_rules:
+            if mix.rules:
                 fitted = _fit_member(rows, fold, own_plan, mix, make_rng(seeds[place]), watch)
             else:
                 fitted = fit_ridge_instead(_leave_out(rows, fold), rows, own_plan, mix, watch)

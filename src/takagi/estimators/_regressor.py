@@ -19,7 +19,6 @@ from takagi.estimators._collections import open_collections
 from takagi.estimators._intervals import PredictsIntervals, read_rows
 from takagi.estimators._threads import count_threads, with_one_blas_thread
 from takagi.fitting import (
-    Honest,
     Mix,
     Rows,
     Watch,
@@ -28,7 +27,7 @@ from takagi.fitting import (
     fit_ridge_instead,
     fit_rules,
     make_plan,
-    measure_honest,
+    measure_errors,
     merge_equal_rows,
 )
 from takagi.rulemodel import RuleModel
@@ -315,11 +314,13 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
         """
         model = self.find_rules()
         rows = read_rows(copy(self), (X, y, sample_weight), model.n_outputs)
-        honest = measure_honest(model, rows, "given") if cv is None else self._cross_validate(rows, cv)
-        self.model_ = calibrate_model(model, honest)
+        if cv is None:
+            self.model_ = calibrate_model(model, measure_errors(model, rows), "given")
+        else:
+            self.model_ = calibrate_model(model, self._cross_validate(rows, cv), "folds")
         return self
 
-    def _cross_validate(self, rows: Rows, cv: int) -> Honest:
+    def _cross_validate(self, rows: Rows, cv: int) -> Rows:
         """Return the errors of fits like this one to parts of the rows."""
         rows = merge_equal_rows(rows)
         if isinstance(cv, bool) or not isinstance(cv, int | np.integer) or not 2 <= cv <= len(rows.X):

@@ -6,29 +6,30 @@ noise, training, teachers. Estimators, streams and committees are front ends of 
 
 from takagi.fitting._fit import (
     Fitted,
-    add_limits,
     add_profile,
+    calibrate_model,
+    cross_validate,
     finish_fit,
     fit_ridge_instead,
     fit_rules,
     widen_limits,
 )
-from takagi.fitting._honest import Honest, calibrate_model, cross_validate, measure_honest
-from takagi.fitting._pilots import measure_entropy, run_pilots
+from takagi.fitting._pilots import Mix, measure_entropy, run_pilots
 from takagi.fitting._plan import AGREEMENT, RECIPES, Penalties, Plan, make_plan
-from takagi.fitting._ridge import Mix
 from takagi.fitting._rows import (
     MAX_VALIDATION_ROWS,
+    STEP,
     Rows,
     Units,
-    choose_scale,
     draw_order,
     is_constant,
     measure_columns,
+    measure_errors,
     measure_rms,
     measure_spread,
     measure_units,
     merge_equal_rows,
+    mix_bits,
     stack_rows,
 )
 from takagi.fitting._short import Limits, can_be_reduced, measure_noise, reduce_model
@@ -46,8 +47,8 @@ __all__ = [
     "AGREEMENT",
     "MAX_VALIDATION_ROWS",
     "RECIPES",
+    "STEP",
     "Fitted",
-    "Honest",
     "Limits",
     "Mix",
     "Penalties",
@@ -56,13 +57,11 @@ __all__ = [
     "Stage",
     "Units",
     "Watch",
-    "add_limits",
     "add_profile",
     "bound_by_range",
     "calibrate_model",
     "can_be_reduced",
     "center_logits",
-    "choose_scale",
     "cross_validate",
     "draw_order",
     "finish_fit",
@@ -74,12 +73,13 @@ __all__ = [
     "make_plan",
     "measure_columns",
     "measure_entropy",
-    "measure_honest",
+    "measure_errors",
     "measure_noise",
     "measure_rms",
     "measure_spread",
     "measure_units",
     "merge_equal_rows",
+    "mix_bits",
     "reduce_model",
     "run_pilots",
     "stack_rows",

@@ -1,7 +1,9 @@
-"""Logistic regression as one rule: what ridge regression is to numbers, it is to classes."""
+"""Logistic regression as one rule, and steps in log-odds: for classes what ridge regression is for numbers."""
+
+from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 
 from takagi._typing import FloatArray
 from takagi.fitting._rows import Rows, is_clearly_less, measure_columns
@@ -14,6 +16,8 @@ _N_FOLDS = 4
 _CLEARLY = 1.02  # times a loss: another one that is clearly worse
 _MAX_CELLS = 2 * 10**6
 _MAX_ITER = 200
+_DOUBT = 2.0  # weight of the squared standard error of a share
+_MOST = 3.0  # times a step, and the most that log-odds are multiplied with or divided by
 
 
 def fit_logistic(rows: Rows, slopes: float = 1.0, penalty: float = 1.0) -> RuleBase:
@@ -100,3 +104,51 @@ def _descend(rows: Rows, start: FloatArray, penalty: float) -> FloatArray:
 
     options = {"maxiter": _MAX_ITER, "gtol": 1e-5, "ftol": 1e-9}
     return minimize(measure, start.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(n_outputs, -1)
+
+
+# -- steps in log-odds -------------------------------------------------------------------------------------------------
+
+
+def measure_log_step(
+    target: FloatArray, start: FloatArray, step: FloatArray, weight: FloatArray
+) -> tuple[float, float]:
+    """Return how much of a step from some outputs before the link has the least log loss, and the standard error.
+
+    What `measure_step` is to numbers. Where classes are told apart without an error, no step would be long enough, and
+    it is three times as long at most. The loss is flat there, so that its curvature is taken as the mean along the way.
+    A few rows have hardly any errors: the standard error is at least what the curvature says.
+    """
+
+    def measure_slopes(part: float) -> FloatArray:
+        return ((target - apply_link(start + part * step, find_link(target))) * step).sum(axis=1)
+
+    ends = [float(weight @ measure_slopes(end)) for end in (-_MOST, _MOST)]
+    if not np.isfinite(ends).all() or ends[0] == ends[1]:  # beyond all bounds, or both are the same
+        return 0.0, 0.0
+    part = _MOST if ends[1] >= 0 else -_MOST
+    if ends[0] > 0 > ends[1]:
+        part = float(brentq(lambda at: weight @ measure_slopes(at), -_MOST, _MOST, xtol=1e-6))
+    slopes, ahead = measure_slopes(part), part + (1e-3 if abs(part) < 1e-3 else 0.0)
+    curvature = (measure_slopes(0.0) - measure_slopes(ahead)) / ahead
+    return part, float(np.sqrt(weight**2 @ np.maximum(slopes**2, curvature)) / (weight @ curvature))
+
+
+def measure_sharpness(target: FloatArray, outputs: FloatArray, weight: FloatArray) -> float:
+    """Return what log-odds or logits of rows held out are to be multiplied with; in doubt 1.
+
+    Rows that are all told apart would make it infinite, but for the chance of one row in all that it is not so.
+    """
+    n_classes = max(target.shape[1], 2)
+    smoothed = target + (1 / n_classes - target) / (len(target) + 1)
+    part, doubt = measure_log_step(smoothed, np.zeros_like(outputs), outputs, weight)
+    return float(np.clip(1 + shrink(part - 1, doubt), 1 / _MOST, _MOST))
+
+
+def sharpen(rules: RuleBase, factor: float) -> RuleBase:
+    """Return rules with their outputs before the link multiplied by a factor."""
+    return replace(rules, consequents=factor * rules.consequents)
+
+
+def shrink(part: float, doubt: float) -> float:
+    """Return a number that was measured with a standard error, the nearer to zero the greater the doubt is."""
+    return part**3 / (part**2 + _DOUBT * doubt**2) if part else 0.0

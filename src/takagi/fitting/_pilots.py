@@ -1,38 +1,90 @@
-"""Pilot fits: how much of the target is noise, and how smooth the rules should therefore be.
+"""Pilot fits: how much of the target is noise, how smooth rules should be, and how much of the model is to be rules.
 
 Pilots are fitted to a part of the rows, and their error on the rest is taken for the noise, to which penalties are in
 proportion (see `Penalties`). Where the held-out rows are many enough to tell, they also choose how strongly narrow sets
-are penalized. With these penalties pilots show what rules are worth beside ridge regression and the mean: how much of
-the model each of them is to be (see `Mix`). For classes, the loss is the log loss, and the noise the part of it that is
-left of what the class frequencies have.
+are penalized. With these penalties pilots show what rules are worth beside ridge regression and the mean (see `Mix`).
+
+On a small, noisy or wide table the best model lies between something simple and something that could follow every
+detail: simple + share * (detailed - simple). The share that has the smallest squared error on rows that neither has
+seen is a regression with one slope, and as such it has a standard error, which tells how far to trust it. Ridge
+regression is detailed beside the mean of the target, and rules are beside ridge regression. The firing shares of rules
+sum to 1, so that rules that are mixed with a line are rules again, with other consequents.
+
+For classes all of this is said of log-odds and log loss: the noise is the part of it that is left of what the class
+frequencies have, logistic regression is the line, and log-odds are multiplied by one number more, the inverse of a
+temperature (Guo et al., 2017), so that probabilities are those that rows held out have.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.linear_model import Ridge, RidgeCV
 
 from takagi._typing import FloatArray
-from takagi.fitting._honest import Honest, measure_honest, stack_honest
-from takagi.fitting._logistic import choose_penalty, find_logits
+from takagi.fitting._logistic import (
+    choose_penalty,
+    find_logits,
+    fit_logistic,
+    measure_log_step,
+    measure_sharpness,
+    sharpen,
+    shrink,
+)
 from takagi.fitting._plan import Penalties, Plan
-from takagi.fitting._ridge import Mix, choose_mix, fit_ridge, measure_sharpness
-from takagi.fitting._rows import HEAVY, MAX_VALIDATION_ROWS, Rows, draw_order, is_clearly_less, measure_columns
+from takagi.fitting._rows import (
+    HEAVY,
+    MAX_VALIDATION_ROWS,
+    Rows,
+    draw_order,
+    is_clearly_less,
+    measure_columns,
+    measure_errors,
+    stack_rows,
+)
 from takagi.fitting._training import Watch, train_rules
 from takagi.rulebase import RuleBase
 from takagi.training import LOSSES, Loss
 
 SMOOTHNESS_PER_NOISE = (3.0, 0.02, 0.1, 0.6, 15.0)  # the usual one first
+EXACT = 1e-4  # of the target's variance: a line that leaves less than that is a law, which holds beyond the data, too
 _FIRST = (0.02, 0.03)  # penalties of the pilots that measure the noise: l2 of a batch, smoothness of a pass
 _ENOUGH_ROWS = 75  # held-out rows that tell the noise
 _MAX_ROWS = 50_000  # that pilots are given
 _MAX_RULES = (16, 32)  # of the pilots that measure the noise, and of those that choose
-_SHORTER, _MUCH_SHORTER = 2, 4  # times fewer iterations: of most pilots, and of those that show the worth of rules
-_HUGE = 1e100  # an error that is as good as infinite
+_SHORTER = (2, 4)  # times fewer iterations: of most pilots, and of those that show the worth of rules
+_HUGE = 1e100  # an error, or a square, that is as good as infinite
+_ALPHAS = np.logspace(-6, 5, 23)  # the smallest for targets that are sums of columns, as in many tables
+_MAX_CELLS = 2 * 10**7
+_LITTLE, _MUCH = 0.1, 0.8  # shares that are as good as none, and as all
 
 Split = tuple[Rows, Rows]
+
+
+class Mix(NamedTuple):
+    """How much of a model is what: mean + slopes * (ridge - mean), and from there `rules` of the way to the rules."""
+
+    slopes: float = 1.0
+    rules: float = 1.0
+    penalty: float = 1.0  # of logistic regression; ridge regression finds its own
+    sharpness: float = 1.0  # what log-odds are multiplied with
+    is_exact: bool = False  # whether ridge regression alone leaves next to nothing
+
+    def apply(self, rules: RuleBase, rows: Rows) -> RuleBase:
+        """Return trained rules, mixed with the ridge or logistic regression of their rows where that is wanted.
+
+        Consequents of projected inputs cannot be mixed with it.
+        """
+        if self.rules < 1 and rules.consequent_projection is None:
+            line = self.fit_line(rows, rules.link != "identity")
+            rules = replace(rules, consequents=self.rules * rules.consequents + (1 - self.rules) * line.consequents)
+        return rules if self.sharpness == 1 else sharpen(rules, self.sharpness)
+
+    def fit_line(self, rows: Rows, has_classes: bool) -> RuleBase:
+        """Return ridge regression, or logistic regression for classes, as one rule, with so much of its slopes."""
+        return fit_logistic(rows, self.slopes, self.penalty) if has_classes else fit_ridge(rows, self.slopes)
 
 
 class Findings(NamedTuple):
@@ -40,7 +92,7 @@ class Findings(NamedTuple):
 
     penalties: Penalties
     mix: Mix
-    honest: Honest | None = None  # errors of the pilots that did best, mixed so, on rows held out
+    errors: Rows | None = None  # of the pilots that did best, mixed so, on rows held out; see `measure_errors`
 
 
 class _Pilot(NamedTuple):
@@ -54,113 +106,70 @@ def run_pilots(rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Gen
     """Return what pilots find that are judged on a part of the rows, or on held-out rows, for a fit to all rows."""
     if len(rows.X) > _MAX_ROWS:
         rows = rows.take(rng.choice(len(rows.X), _MAX_ROWS, replace=False))
-    if held_out is not None:
-        splits = [(rows, held_out)]
-    else:
-        splits = list(_split(rows, plan.validation_fraction, rng, plan.has_classes))
-    pilots = _Pilots(plan, rng, watch)
+    splits = [(rows, held_out)] if held_out is not None else list(_split(rows, plan, rng))
     chooses = len(splits) == 1 and rows.X.shape[1] <= len(rows.X)  # else too few rows to choose by
-    mixes = plan.may_be_ridge
+    mixes, n_iter, n_few = plan.may_be_ridge, *(max(1, plan.config.max_iter // times) for times in _SHORTER)
     watch.begin("pilots")
-    watch.expect(pilots.count_iterations(len(splits), chooses, mixes))
+    n_more = n_iter * len(SMOOTHNESS_PER_NOISE) if chooses else mixes * n_few * len(splits)
+    watch.expect(n_iter * len(splits) + n_more)
+    fit = partial(_fit_pilot, plan=plan, rng=rng, watch=watch)
     weight = np.concatenate([judges.weight for _, judges in splits])
-    fitted = [pilots.measure_noise(split) for split in splits]
-    losses = np.concatenate([pilot.losses for pilot in fitted])
-    penalties = plan.penalties.with_noise(float(np.average(losses, weights=weight)))
+    n_batches = [len(training.X) / plan.config.batch_size for training, _ in splits]
+    first = [plan.penalties.for_pilot(*_FIRST, number) for number in n_batches]
+    pilots = [fit(*one, _MAX_RULES[0], n_iter, keeps_best=True) for one in zip(splits, first, strict=True)]
+    noise = np.average(np.concatenate([pilot.losses for pilot in pilots]), weights=weight)
+    penalties, mix = plan.penalties.with_noise(float(noise)), Mix()
     if chooses and not watch.has_ended:
-        penalties, best = pilots.choose_smoothness(splits[0], penalties)
-        fitted = [best]
+        penalties, best = _choose_smoothness(splits[0], penalties, partial(fit, n_iter=n_iter), watch)
+        pilots = [best]
     elif mixes and not watch.has_ended:
-        fitted = [pilots.show_worth(split, penalties) for split in splits]
-    mix = Mix()
+        pilots = [fit(split, penalties, _MAX_RULES[0], n_few) for split in splits]
     if mixes and not watch.has_ended:
-        choose = partial(_choose_class_mix, rows) if plan.has_classes else _choose_mix
-        mix = choose(splits, fitted, weight)
-    _tell(penalties, mix, plan, watch)
+        mix = _mix_pilots(rows, splits, pilots, weight, plan.has_classes)
+    watch.say(_describe(penalties, mix, plan.has_classes))
     if len(rows.X) == 1:
         return Findings(penalties, mix)
-    judged = [mix.apply(pilot.rules, training) for pilot, (training, _) in zip(fitted, splits, strict=True)]
+    judged = [(mix.apply(pilot.rules, split[0]), split[1]) for pilot, split in zip(pilots, splits, strict=True)]
     if plan.has_classes:
-        said = np.vstack([rules.predict_raw(judges.X) for rules, (_, judges) in zip(judged, splits, strict=True)])
-        target = np.vstack([judges.y for _, judges in splits])
+        said = np.vstack([rules.predict_raw(judges.X) for rules, judges in judged])
+        target = np.vstack([judges.y for _, judges in judged])
         return Findings(penalties, mix._replace(sharpness=measure_sharpness(target, said, weight)))
     most = np.inf if held_out is not None else HEAVY * rows.weight.mean()
-    parts = [measure_honest(rules, judges, "pilots", most) for rules, (_, judges) in zip(judged, splits, strict=True)]
-    return Findings(penalties, mix, stack_honest(parts))
+    return Findings(penalties, mix, stack_rows(*(measure_errors(*one, most) for one in judged)))
 
 
-def _choose_mix(splits: list[Split], fitted: list[_Pilot], weight: FloatArray) -> Mix:
-    """Return how much of the model is to be rules, given a pilot for each split, which its held-out rows judge."""
-    parts = []
-    for (training, judges), pilot in zip(splits, fitted, strict=True):
-        mean, scale = measure_columns(training.y, training.weight)
-        said = (rules.predict_raw(judges.X) for rules in (fit_ridge(training), pilot.rules))
-        parts.append([(values - mean) / scale for values in (judges.y, *said)])
-    target, ridge, rules = (np.concatenate(values) for values in zip(*parts, strict=True))
-    return choose_mix(target, ridge, rules, weight)
+def _split(rows: Rows, plan: Plan, rng: np.random.Generator) -> Iterator[Split]:
+    """Yield parts to train on and to judge by, until enough rows have judged; one row serves as both."""
+    order, heavy = draw_order(rows, rng, plan.has_classes)
+    n_rows = len(order)
+    if n_rows == 1:
+        yield rows, rows
+        return
+    n_val = int(np.clip(round(plan.validation_fraction * n_rows), 1, min(MAX_VALIDATION_ROWS, n_rows - 1)))
+    for start in range(0, min(_ENOUGH_ROWS, n_rows - n_val + 1), n_val):
+        chosen = order[start : start + n_val]
+        training = np.setdiff1d(np.r_[order, heavy], chosen)
+        yield rows.take(training), rows.take(np.r_[chosen, heavy])
 
 
-def _choose_class_mix(rows: Rows, splits: list[Split], fitted: list[_Pilot], weight: FloatArray) -> Mix:
-    """Return the same for classes; all rows choose the penalty of logistic regression, which is one number."""
-    line, parts = Mix(penalty=choose_penalty(rows)), []
-    for (training, judges), pilot in zip(splits, fitted, strict=True):
-        prior = np.broadcast_to(find_logits(training.y, training.weight), judges.y.shape)
-        said = (rules.predict_raw(judges.X) for rules in (line.fit_line(training, True), pilot.rules))
-        parts.append((judges.y, *said, prior))
-    target, ridge, rules, prior = (np.concatenate(values) for values in zip(*parts, strict=True))
-    return choose_mix(target, ridge, rules, weight, prior)._replace(penalty=line.penalty)
-
-
-class _Pilots(NamedTuple):
-    """How pilots are run."""
-
-    plan: Plan
-    rng: np.random.Generator
-    watch: Watch
-
-    def count_iterations(self, n_splits: int, chooses: bool, mixes: bool) -> int:
-        """Return the iterations of all pilots."""
-        noise = n_splits * self._shorten(_SHORTER)
-        if chooses:
-            return noise + len(SMOOTHNESS_PER_NOISE) * self._shorten(_SHORTER)
-        return noise + mixes * n_splits * self._shorten(_MUCH_SHORTER)
-
-    def fit(
-        self, split: Split, penalties: Penalties, max_rules: int, *, keeps_best: bool, shorter: int = _SHORTER
-    ) -> _Pilot:
-        """Return a pilot and its losses on the held-out rows, which choose its iterate if it keeps the best."""
-        training, judges = split
-        n_rules = self.plan.n_rules if self.plan.has_fixed_rules else min(self.plan.n_rules, max_rules, len(training.X))
-        config = replace(self.plan.config, max_iter=self._shorten(shorter), n_iter_no_change=None)
-        plan = replace(self.plan, n_rules=n_rules, penalties=penalties, config=config)
-        trained = train_rules(training, judges if keeps_best else None, plan, self.rng, self.watch)
-        return _Pilot(trained.rules, measure_losses(trained.rules, split, LOSSES[plan.config.loss]))
-
-    def measure_noise(self, split: Split) -> _Pilot:
-        """Return a pilot with penalties that suit most tables."""
-        n_batches = len(split[0].X) / self.plan.config.batch_size
-        penalties = self.plan.penalties.for_pilot(*_FIRST, n_batches)
-        return self.fit(split, penalties, _MAX_RULES[0], keeps_best=True)
-
-    def choose_smoothness(self, split: Split, usual: Penalties) -> tuple[Penalties, _Pilot]:
-        """Return penalties with the best smoothness, the usual one in doubt, and the pilot with the smallest losses."""
-        weight, noise = split[1].weight, usual.noise
-        fitted: list[_Pilot] = []
-        for factor in SMOOTHNESS_PER_NOISE:
-            fitted.append(self.fit(split, usual.with_noise(noise, factor), _MAX_RULES[1], keeps_best=False))
-            if self.watch.has_ended:
-                break
-        means = np.average([pilot.losses for pilot in fitted], axis=1, weights=weight)
-        best = int(means.argmin())
-        chosen = best if is_clearly_less(fitted[best].losses, fitted[0].losses, weight) else 0
-        return usual.with_noise(min(noise, float(means[best])), SMOOTHNESS_PER_NOISE[chosen]), fitted[best]
-
-    def show_worth(self, split: Split, penalties: Penalties) -> _Pilot:
-        """Return a pilot with the penalties of the fit, in which the held-out rows have no part."""
-        return self.fit(split, penalties, _MAX_RULES[0], keeps_best=False, shorter=_MUCH_SHORTER)
-
-    def _shorten(self, times: int) -> int:
-        return max(1, self.plan.config.max_iter // times)
+def _fit_pilot(
+    split: Split,
+    penalties: Penalties,
+    max_rules: int,
+    n_iter: int,
+    *,
+    keeps_best: bool = False,
+    plan: Plan,
+    rng: np.random.Generator,
+    watch: Watch,
+) -> _Pilot:
+    """Return a pilot and its losses on the held-out rows, which choose its iterate if it keeps the best."""
+    training, judges = split
+    n_rules = plan.n_rules if plan.has_fixed_rules else min(plan.n_rules, max_rules, len(training.X))
+    config = replace(plan.config, max_iter=n_iter, n_iter_no_change=None)
+    own = replace(plan, n_rules=n_rules, penalties=penalties, config=config)
+    rules = train_rules(training, judges if keeps_best else None, own, rng, watch).rules
+    return _Pilot(rules, measure_losses(rules, split, LOSSES[config.loss]))
 
 
 def measure_losses(rules: RuleBase, split: Split, loss: Loss) -> FloatArray:
@@ -182,26 +191,128 @@ def measure_entropy(part: FloatArray) -> float:
     return max(float(-(part * np.log(np.maximum(part, 1e-300))).sum()), 1e-12)
 
 
-def _tell(penalties: Penalties, mix: Mix, plan: Plan, watch: Watch) -> None:
-    line, whole = ("logistic", "class frequencies' log loss") if plan.has_classes else ("ridge", "target's variance")
-    simple = "" if mix.has_rules else f"; {line} regression does better"
+def _choose_smoothness(
+    split: Split, usual: Penalties, fit: Callable[..., _Pilot], watch: Watch
+) -> tuple[Penalties, _Pilot]:
+    """Return penalties with the best smoothness, the usual one in doubt, and the pilot with the smallest losses."""
+    weight, noise = split[1].weight, usual.noise
+    fitted: list[_Pilot] = []
+    for factor in SMOOTHNESS_PER_NOISE:
+        fitted.append(fit(split, usual.with_noise(noise, factor), _MAX_RULES[1]))
+        if watch.has_ended:
+            break
+    means = np.average([pilot.losses for pilot in fitted], axis=1, weights=weight)
+    best = int(means.argmin())
+    chosen = best if is_clearly_less(fitted[best].losses, fitted[0].losses, weight) else 0
+    return usual.with_noise(min(noise, float(means[best])), SMOOTHNESS_PER_NOISE[chosen]), fitted[best]
+
+
+def _describe(penalties: Penalties, mix: Mix, has_classes: bool) -> str:
+    line, whole = ("logistic", "class frequencies' log loss") if has_classes else ("ridge", "target's variance")
+    simple = "" if mix.rules else f"; {line} regression does better"
     if 0 < mix.rules < 1:
         simple = f"; a mean of {mix.rules:.0%} rules and {1 - mix.rules:.0%} {line} regression does best"
-    watch.say(
+    return (
         f"pilot fits leave {penalties.noise:.1%} of the {whole}{simple}; smoothness "
         f"{penalties.smoothness_per_noise:g} times that"
     )
 
 
-def _split(rows: Rows, fraction: float, rng: np.random.Generator, by_class: bool = False) -> Iterator[Split]:
-    """Yield parts to train on and to judge by, until enough rows have judged; one row serves as both."""
-    order, heavy = draw_order(rows, rng, by_class)
-    n_rows = len(order)
-    if n_rows == 1:
-        yield rows, rows
-        return
-    n_val = int(np.clip(round(fraction * n_rows), 1, min(MAX_VALIDATION_ROWS, n_rows - 1)))
-    for start in range(0, min(_ENOUGH_ROWS, n_rows - n_val + 1), n_val):
-        chosen = order[start : start + n_val]
-        training = np.setdiff1d(np.r_[order, heavy], chosen)
-        yield rows.take(training), rows.take(np.r_[chosen, heavy])
+# -- how much of the model is to be rules ------------------------------------------------------------------------------
+
+
+def _mix_pilots(rows: Rows, splits: list[Split], pilots: list[_Pilot], weight: FloatArray, has_classes: bool) -> Mix:
+    """Return how much of the model is to be rules, given a pilot for each split, which its held-out rows judge.
+
+    All rows choose the penalty of logistic regression, which is one number.
+    """
+    line, parts = Mix(penalty=choose_penalty(rows)) if has_classes else Mix(), []
+    for (training, judges), pilot in zip(splits, pilots, strict=True):
+        found = [judges.y, *(r.predict_raw(judges.X) for r in (line.fit_line(training, has_classes), pilot.rules))]
+        if has_classes:
+            parts.append([*found, np.broadcast_to(find_logits(training.y, training.weight), judges.y.shape)])
+        else:
+            mean, scale = measure_columns(training.y, training.weight)
+            parts.append([(values - mean) / scale for values in found])
+    target, ridge, rules, *prior = (np.concatenate(values) for values in zip(*parts, strict=True))
+    return choose_mix(target, ridge, rules, weight, *prior)._replace(penalty=line.penalty)
+
+
+def choose_mix(
+    target: FloatArray, ridge: FloatArray, rules: FloatArray, weight: FloatArray, prior: FloatArray | None = None
+) -> Mix:
+    """Return the mix for rows that neither ridge regression nor rules have seen.
+
+    In doubt, ridge regression keeps its slopes, whose size its penalty has chosen already, and rules are given up: of
+    the slope b of the regression with standard error e, they get b * b^2 / (b^2 + 2 e^2).
+
+    Parameters
+    ----------
+    target, ridge, rules : ndarray of shape (n_rows, n_outputs)
+        Targets and predictions, all minus the mean of the rows that trained, in units of the target's deviation. For
+        classes, probabilities and outputs before the link.
+    weight : ndarray of shape (n_rows,)
+    prior : ndarray of shape (n_rows, n_outputs), optional
+        For classes, the outputs that stand for the class frequencies of the rows that trained.
+
+    Returns
+    -------
+    Mix
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> line = np.linspace(-1, 1, 100)[:, None]
+    >>> bend, weight = line**2 - 0.34, np.ones(100)
+    >>> [choose_mix(target, line, line + bend, weight).rules for target in (line + bend, line)]
+    [1.0, 0.0]
+    """
+    if prior is None:
+        slopes = _round(sum(measure_step(target, ridge, weight)))
+        simple = slopes * ridge
+        part, doubt = measure_step(target - simple, rules - simple, weight)
+        is_exact = bool(np.average(((target - simple) ** 2).mean(axis=1), weights=weight) < EXACT)
+    else:
+        slopes = _round(sum(measure_log_step(target, prior, ridge - prior, weight)))
+        simple = prior + slopes * (ridge - prior)
+        part, doubt = measure_log_step(target, simple, rules - simple, weight)
+        is_exact = False
+    return Mix(slopes, _round(shrink(part, doubt)) if part > 0 else 0.0, is_exact=is_exact)
+
+
+def measure_step(left: FloatArray, step: FloatArray, weight: FloatArray) -> tuple[float, float]:
+    """Return how much of a step leads to what is left, both of shape (n_rows, n_outputs), and the standard error.
+
+    It is a regression through the origin; the error heeds that rows differ in their noise (White, 1980).
+
+    References
+    ----------
+    .. [1] H. White, "A heteroskedasticity-consistent covariance matrix estimator and a direct test for
+       heteroskedasticity", Econometrica 48 (4), 1980.
+    """
+    with np.errstate(over="ignore"):
+        size = float(weight @ (step**2).sum(axis=1))
+    if not 0 < size < _HUGE:  # both are the same, or the detailed one is beyond all bounds
+        return 0.0, 0.0
+    part = float(weight @ (left * step).sum(axis=1)) / size
+    errors = ((left - part * step) * step).sum(axis=1)
+    return part, float(np.sqrt(weight**2 @ errors**2)) / size
+
+
+def _round(share: float) -> float:
+    """Return a share from 0 to 1; a little is none, and much is all."""
+    return 0.0 if share < _LITTLE else 1.0 if share > _MUCH else share
+
+
+def fit_ridge(rows: Rows, slopes: float = 1.0) -> RuleBase:
+    """Return ridge regression, its penalty chosen by leave-one-out, as one rule, with so much of its slopes."""
+    mean, scale = measure_columns(rows.X, rows.weight)
+    y_mean, y_scale = measure_columns(rows.y, rows.weight)
+    sample = slice(None, None, -(-rows.X.size // _MAX_CELLS))
+    ridge = RidgeCV(_ALPHAS) if len(rows.X) > 2 else Ridge()  # two rows cannot choose
+    ridge.fit(((rows.X - mean) / scale)[sample], ((rows.y - y_mean) / y_scale)[sample], rows.weight[sample])
+    coef, intercept = np.reshape(ridge.coef_, (rows.y.shape[1], -1)), np.reshape(ridge.intercept_, -1)
+    consequents = slopes * np.concatenate([intercept[:, None], coef], axis=1)[None]
+    n_features = rows.X.shape[1]
+    standard = RuleBase(np.zeros((1, n_features)), np.full((1, n_features), np.inf), consequents)
+    return standard.rescale(mean, scale, y_mean, y_scale)

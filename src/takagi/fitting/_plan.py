@@ -69,15 +69,18 @@ class Penalties:
         """Return a part of the penalties that follow from the noise."""
         return replace(self, noise=self.noise * part)
 
-    def per_batch(self, part: float, n_features: int, variance: float) -> dict[str, float]:
-        """Return both for a batch that is a part of all rows; `variance` is that of all targets as they are trained."""
-        strength = self.noise * part * max(1.0, n_features / MANY_FEATURES)
-        return {
-            "l2": _L2_PER_NOISE * strength if self.l2 is None else self.l2,
-            "smoothness": self.smoothness_per_noise * strength * variance
-            if self.smoothness is None
-            else self.smoothness,
-        }
+    def configure(self, config: TrainConfig, n_rows: float, n_features: int, variance: float) -> TrainConfig:
+        """Return settings of training with the penalties of a batch, given the size of the table.
+
+        `variance` is that of all targets as they are trained.
+        """
+        strength = self.noise * (config.batch_size / n_rows) * max(1.0, n_features / MANY_FEATURES)
+        smoothness = self.smoothness_per_noise * strength * variance
+        return replace(
+            config,
+            l2=_L2_PER_NOISE * strength if self.l2 is None else self.l2,
+            smoothness=smoothness if self.smoothness is None else self.smoothness,
+        )
 
 
 @dataclass(frozen=True)
@@ -92,10 +95,13 @@ class Plan:
     max_terms: int  # of a short rule
     may_be_ridge: bool  # whether ridge regression, as one rule, may take their place
     initializer: Initializer  # makes the first rules
+    has_fixed_rules: bool  # whether it makes no other number of them, as a grid does
     projection: str | None  # where affine combinations of the features are used
     n_projections: int  # how many
     scales_inputs: bool  # whether inputs are divided by their standard deviations for training
     scales_target: bool  # the same for targets
+    centers_target: bool  # whether the mean of the target is taken away for training
+    has_classes: bool  # whether targets are probabilities of classes, and outputs log-odds or logits
     penalties: Penalties  # on consequents and sets
     config: TrainConfig  # all other settings of training
     bounds: Bounds | FeasibleSet | None  # where parameters may go
@@ -104,26 +110,6 @@ class Plan:
     validation_fraction: float  # that part; also what pilots are judged by
     n_teachers: int  # fits whose mean is taught to one; 0 for none
     holds_inputs: bool  # whether the rules take values far beyond the data for the limit of what is near
-
-    @property
-    def has_fixed_rules(self) -> bool:
-        """Whether the initializer makes no other number of rules, as a grid does."""
-        return getattr(self.initializer, "has_fixed_rules", False)
-
-    @property
-    def has_classes(self) -> bool:
-        """Whether targets are probabilities of classes, and outputs log-odds or logits."""
-        return self.config.loss == "log"
-
-    @property
-    def centers_target(self) -> bool:
-        """Whether the mean of the target is taken away for training; probabilities of classes stay as they are."""
-        return not self.has_classes
-
-    def configure(self, n_rows: float, n_features: int, variance: float) -> TrainConfig:
-        """Return the settings of training on so many rows; `variance` is that of all targets as they are trained."""
-        part = self.config.batch_size / n_rows
-        return replace(self.config, **self.penalties.per_batch(part, n_features, variance))  # type: ignore[arg-type]
 
 
 def make_plan(
@@ -136,46 +122,46 @@ def make_plan(
     recipe = _check("recipe", params["recipe"], ("auto", *RECIPES))
     if recipe == "auto":
         recipe = "accurate" if params["max_conditions"] is None and params["max_terms"] is None else "short"
-    defaults = _DEFAULTS[recipe]
     batch_size = 256 if recipe == "accurate" and n_rows >= _MANY_ROWS else 64
+    used = _resolve(params, {**_DEFAULTS[recipe], "batch_size": batch_size})
     limits = {name: value if params[name] is None else params[name] for name, value in _SHORT.items()}
-    wanted = limits["n_rules"] if recipe == "short" else params["n_rules"] or "auto"
-    bounds = _read(params["bounds"], defaults["bounds"])
-    stays_in_range = isinstance(bounds, str) and bool(_check("bounds", bounds, ("data", "auto")))
-    screens = recipe == "accurate" and params["projection"] is None and (bounds is None or stays_in_range)
-    screens &= not streams
-    max_features = min(n_features, MANY_FEATURES) if screens else n_features
+    chooses = params["n_rules"] == "auto" or (recipe != "short" and params["n_rules"] is None)
+    stays_in_range = isinstance(used["bounds"], str) and bool(_check("bounds", used["bounds"], ("data", "auto")))
+    screens = recipe == "accurate" and used["projection"] is None and (used["bounds"] is None or stays_in_range)
+    max_features = min(n_features, MANY_FEATURES) if screens and not streams else n_features
     few = n_rows < _FEW_ROWS and max_features <= MANY_FEATURES
-    n_rules = _read(wanted, _SHORT["n_rules"] if recipe == "short" else count_rules(n_rows, max_features))
+    if chooses:
+        limits["n_rules"] = _SHORT["n_rules"] if recipe == "short" else count_rules(n_rows, max_features)
+    n_projections, initializer = used["n_projections"], _look_up("init", used["init"], INITIALIZERS)
+    if isinstance(n_projections, str) and _check("n_projections", n_projections, ("log2",)):
+        n_projections = max(1, round(np.log2(limits["n_rules"])))
     return Plan(
         recipe=recipe,
-        n_rules=n_rules,
+        **limits,
         max_features=max_features,
-        chooses_size=recipe == "short" and wanted == "auto",
-        max_conditions=limits["max_conditions"],
-        max_terms=limits["max_terms"],
-        may_be_ridge=wanted == "auto",
-        initializer=_look_up("init", params["init"], INITIALIZERS),
-        projection=_check("projection", params["projection"], (None, *_PROJECTIONS)),
-        n_projections=_count_projections(params["n_projections"], n_rules),
-        scales_inputs=bool(_check("standardize", params["standardize"], (True, False, "inputs"))),
-        scales_target=loss == "squared" and params["standardize"] in (True, 1),
-        penalties=Penalties(*(_read(params[name], defaults[name]) for name in ("l2", "smoothness"))),
+        chooses_size=recipe == "short" and chooses,
+        may_be_ridge=chooses,
+        initializer=initializer,
+        has_fixed_rules=getattr(initializer, "has_fixed_rules", False),
+        projection=_check("projection", used["projection"], (None, *_PROJECTIONS)),
+        n_projections=int(n_projections),
+        scales_inputs=bool(_check("standardize", used["standardize"], (True, False, "inputs"))),
+        scales_target=loss == "squared" and used["standardize"] in (True, 1),
+        centers_target=loss == "squared",
+        has_classes=loss == "log",
+        penalties=Penalties(used["l2"], used["smoothness"]),
         config=TrainConfig(
-            optimizer=_look_up("optimizer", params["optimizer"], OPTIMIZERS),
-            keep_prob=_read(params["keep_prob"], defaults["keep_prob"]),
-            agreement=_read(params["agreement"], defaults["agreement"]),
-            uniformity=params.get("uniformity", 0.0),  # of classifiers
-            batch_size=_read(params["batch_size"], batch_size),
+            optimizer=_look_up("optimizer", used["optimizer"], OPTIMIZERS),
+            uniformity=used.get("uniformity", 0.0),  # of classifiers
             loss=loss,
-            **{name: params[name] for name in _AS_GIVEN},
+            **{name: used[name] for name in _AS_GIVEN},
         ),
-        bounds=None if stays_in_range else bounds,
+        bounds=None if stays_in_range else used["bounds"],
         stays_in_range=stays_in_range,
-        holds_out=recipe == "droprule" or params["n_iter_no_change"] is not None,
-        validation_fraction=params["validation_fraction"],
-        n_teachers=_read(params["n_teachers"], defaults["n_teachers"] if few else 0),
-        holds_inputs=_check("extrapolation", params["extrapolation"], EXTRAPOLATIONS) == "hold",
+        holds_out=recipe == "droprule" or used["n_iter_no_change"] is not None,
+        validation_fraction=used["validation_fraction"],
+        n_teachers=0 if params["n_teachers"] == "auto" and not few else used["n_teachers"],
+        holds_inputs=_check("extrapolation", used["extrapolation"], EXTRAPOLATIONS) == "hold",
     )
 
 
@@ -189,6 +175,7 @@ def plan_teacher(plan: Plan, n_rows: int) -> Plan:
         chooses_size=False,
         may_be_ridge=True,
         initializer=INITIALIZERS["fcm"],
+        has_fixed_rules=False,
         projection=None,
         penalties=Penalties(None, None),
         config=replace(plan.config, agreement=0.0, max_iter=max(1, plan.config.max_iter // 2)),
@@ -210,8 +197,11 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
         "keep_prob": 1.0, "l2": None, "smoothness": None, "agreement": AGREEMENT, "n_teachers": 0, "bounds": "data",
     },
 }
+_AS_GIVEN = (
+    "learning_rate", "powerball", "keep_prob", "agreement", "batch_size", "max_iter", "schedule", "averaging",
+    "n_iter_no_change",
+)
 # fmt: on
-_AS_GIVEN = ("learning_rate", "powerball", "max_iter", "schedule", "averaging", "n_iter_no_change")
 
 
 def count_rules(n_rows: int, n_features: int) -> int:
@@ -222,15 +212,10 @@ def count_rules(n_rows: int, n_features: int) -> int:
     return min(2**wanted, 2**most, n_rows)
 
 
-def _read(value: Any, default: Any) -> Any:
-    return default if isinstance(value, str) and value == "auto" else value
-
-
-def _count_projections(wanted: int | str, n_rules: int) -> int:
-    if not isinstance(wanted, str):
-        return int(wanted)
-    _check("n_projections", wanted, ("log2",))
-    return max(1, round(np.log2(n_rules)))
+def _resolve(params: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters with the defaults of a recipe in place of "auto"."""
+    is_auto = {name: isinstance(value, str) and value == "auto" for name, value in params.items()}
+    return {name: defaults.get(name, value) if is_auto[name] else value for name, value in params.items()}
 
 
 def _check(parameter: str, value: Any, known: tuple[Any, ...]) -> Any:

@@ -4,12 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from takagi import kernels
 from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.rulebase import RuleBase
+from takagi.rulemodel import RuleModel
 
 MAX_VALIDATION_ROWS = 2_000
 HEAVY = 8.0  # times the mean weight
+_KEYS_AT_A_TIME = 8192
+STEP = np.uint64(0x9E3779B97F4A7C15)  # of the counter of SplitMix64
 
 
 class Rows(NamedTuple):
@@ -86,12 +88,30 @@ def merge_equal_rows(rows: Rows) -> Rows:
 
 
 def _key_rows(rows: Rows) -> np.ndarray:
+    """Return two keys of each row, of shape (n_rows, 2), the first of which does not depend on the order of columns.
+
+    They are made of the places of the values between the smallest and the largest of their column, rounded to 30 bits.
+    """
     low = np.r_[rows.X.min(axis=0), rows.y.min(axis=0)]
     half_range = 0.5 * np.r_[rows.X.max(axis=0), rows.y.max(axis=0)] - 0.5 * low
-    keys = np.empty((len(rows.X), 2), dtype=np.uint64)
-    X, y = (np.array(part, dtype=float, order="C") for part in (rows.X, rows.y))
-    kernels.key_rows(X, y, low, np.where(half_range > 0, half_range, 1.0), keys)
+    half_range[half_range == 0] = 1.0
+    keys = np.zeros((len(rows.X), 2), dtype=np.uint64)
+    for start in range(0, len(keys), _KEYS_AT_A_TIME):
+        here = slice(start, start + _KEYS_AT_A_TIME)
+        unordered, ordered = keys[here].T
+        for value, lowest, half in zip((*rows.X[here].T, *rows.y[here].T), low, half_range, strict=True):
+            place = (0.5 * value - 0.5 * lowest) / half
+            word = mix_bits(np.rint(place * 2.0**30).astype(np.uint64) + STEP)
+            unordered += word
+            ordered[:] = mix_bits(ordered ^ word)
     return keys
+
+
+def mix_bits(words: np.ndarray) -> np.ndarray:
+    """Scramble 64 bits (the finalizer of SplitMix64)."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
 
 
 def _differ_from_previous(values: FloatArray) -> BoolArray:
@@ -150,7 +170,7 @@ def split_rows(rows: Rows, fraction: float, rng: np.random.Generator, by_class: 
 def measure_columns(columns: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return weighted means and standard deviations, the latter 1 for constant columns."""
     mean, spread = measure_spread(columns, weight)
-    return mean, choose_scale(spread, np.abs(columns).max(axis=0))
+    return mean, np.where(is_constant(spread, np.abs(columns).max(axis=0)), 1.0, spread)
 
 
 def measure_spread(columns: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -172,11 +192,6 @@ def measure_rms(columns: FloatArray, weight: FloatArray) -> FloatArray:
     return np.sqrt(np.average((columns / peak) ** 2, axis=0, weights=weight)) * peak
 
 
-def choose_scale(spread: FloatArray, peak: FloatArray) -> FloatArray:
-    """Return the standard deviations, and 1 for columns that are constant."""
-    return np.where(is_constant(spread, peak), 1.0, spread)
-
-
 def is_constant(spread: FloatArray, peak: FloatArray) -> BoolArray:
     """Return where nothing but rounding, beside the largest modulus, keeps standard deviations from zero."""
     return (spread <= 1e-14 * peak) | (spread < 1e-305)
@@ -194,9 +209,18 @@ def measure_units(rows: Rows, scales_inputs: bool, scales_target: bool, centers_
     return units._replace(y_mean=y_mean, y_scale=y_scale if scales_target else units.y_scale)
 
 
-def stack_rows(first: Rows, second: Rows) -> Rows:
+def stack_rows(*parts: Rows) -> Rows:
     """Return rows one after the other."""
-    return Rows(*(np.concatenate(parts) for parts in zip(first, second, strict=True)))
+    return Rows(*(np.concatenate(values) for values in zip(*parts, strict=True)))
+
+
+def measure_errors(rules: RuleBase | RuleModel, rows: Rows, most: float = np.inf) -> Rows:
+    """Return rows of at most some weight, with targets minus predictions in place of targets.
+
+    These errors are honest if the rows took no part in the training of the rules; heavier ones train and judge at once.
+    """
+    rows = rows.take(np.flatnonzero(rows.weight <= most))
+    return rows._replace(y=rows.y - rules.predict_raw(rows.X))
 
 
 def is_clearly_less(errors: FloatArray, others: FloatArray, weight: FloatArray) -> bool:

@@ -140,13 +140,10 @@ class Trained:
         if is_constant.any():
             y_mean, y_scale = np.where(is_constant, first, units.y_mean), np.where(is_constant, 0.0, units.y_scale)
             units = units._replace(y_mean=y_mean, y_scale=y_scale)
-        rules = spread_rules(self.result.rule_base.rescale(*units), self.features, self.n_features)
+        rules = self.result.rule_base.rescale(*units)
+        if len(self.features) < self.n_features:
+            rules = spread_rules(rules, self.features, self.n_features)
         return center_logits(rules) if self.config.loss == "log" else rules
-
-    @property
-    def history(self) -> dict[str, FloatArray]:
-        """The losses in the units of the data."""
-        return {name: values * self.units.loss_factor for name, values in self.result.history.items()}
 
     @property
     def is_worse_than_start(self) -> bool:
@@ -182,8 +179,9 @@ def train_rules(
     `keep_interrupted`, which keeps the best rules so far.
     """
     rows, n_features = rows.balance(), rows.X.shape[1]
-    features = _choose_features(rows, plan, start)
-    if len(features) < n_features:
+    features = np.arange(n_features)
+    if n_features > plan.max_features and not plan.has_fixed_rules:
+        features = _choose_features(rows, plan, start)
         rows = rows.take_features(features)
         held_out = None if held_out is None else held_out.take_features(features)
         start = None if start is None else _narrow(start, features)
@@ -192,7 +190,8 @@ def train_rules(
     judges = units.standardize(held_out) if held_out is not None else Rows(None, None, None)  # type: ignore[arg-type]
     rules = initialize(scaled, plan, rng, watch) if start is None else units.express(forget_data(start))
     deviation = measure_columns(rows.y, rows.weight)[1]
-    config = plan.configure(len(rows.X), rows.X.shape[1], float(((deviation / units.y_scale) ** 2).sum()))
+    variance = float(((deviation / units.y_scale) ** 2).sum())
+    config = plan.penalties.configure(plan.config, len(rows.X), rows.X.shape[1], variance)
     bounds = plan.bounds
     if plan.stays_in_range:
         bounds = bound_by_range(scaled.X.min(axis=0), scaled.X.max(axis=0), rules, config)
@@ -215,11 +214,9 @@ def train_rules(
 
 
 def _choose_features(rows: Rows, plan: Plan, start: RuleBase | None) -> IntArray:
-    """Return the features that rules are about: all, those that tell most of the target, or those of the start."""
-    n_features = rows.X.shape[1]
-    if n_features <= plan.max_features or plan.has_fixed_rules:
-        return np.arange(n_features)
+    """Return the features that rules are about: those that tell most of the target, or those of the start."""
     if start is not None:
+        n_features = rows.X.shape[1]
         slopes = start.consequents[:, :, 1 : 1 + n_features]
         return np.flatnonzero(np.isfinite(start.widths).any(axis=0) | (slopes != 0).any(axis=(0, 1)))
     units = measure_units(rows, scales_inputs=True, scales_target=True)

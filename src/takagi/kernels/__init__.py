@@ -52,7 +52,6 @@ from takagi.kernels._arrays import (
     to_lanes,
 )
 from takagi.kernels._choice import Choice
-from takagi.kernels._keys import key_rows
 
 try:
     import numba.core.config
@@ -113,7 +112,6 @@ __all__ = [
     "is_compiled",
     "iterate_fuzzy_cmeans",
     "judge_iterate",
-    "key_rows",
     "make_columns",
     "make_work",
     "move_parameters",

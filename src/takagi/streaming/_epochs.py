@@ -16,7 +16,7 @@ from takagi.fitting import (
     calibrate_model,
     fit_ridge_instead,
     measure_columns,
-    measure_honest,
+    measure_errors,
     merge_equal_rows,
     run_pilots,
     widen_limits,
@@ -53,7 +53,7 @@ def fit_passes(
     if plan.penalties.are_open:
         distinct = merge_equal_rows(sample)
         found = run_pilots(distinct, None, plan, rng, watch)
-        if not found.mix.has_rules and start is None:
+        if not found.mix.rules and start is None:
             return fit_ridge_instead(distinct, distinct, plan, found.mix, watch)
         plan = _fix_penalties(replace(plan, penalties=found.penalties), sample, passes.n_rows)
     training = _Epochs(Stream(rng, start), plan, passes, horizon, watch)
@@ -91,7 +91,7 @@ def _fix_penalties(plan: Plan, sample: Rows, n_rows: int) -> Plan:
     """Return a plan with penalties of a batch for a pass over so many rows, which the stream does not measure again."""
     deviations = measure_columns(sample.y, sample.weight)[1]
     variance = sample.y.shape[1] if plan.scales_target else float((deviations**2).sum())
-    config = plan.configure(n_rows, sample.X.shape[1], variance)
+    config = plan.penalties.configure(plan.config, n_rows, sample.X.shape[1], variance)
     return replace(plan, penalties=Penalties(config.l2, config.smoothness))
 
 
@@ -124,8 +124,8 @@ class _Epochs:
         rules = replace(fitted.model.first, profile=replace(profile, n_rows=min(self.passes.n_rows, profile.n_rows)))
         assert self.stream.seen is not None
         model = RuleModel((rules,))
-        honest = measure_honest(model, self.stream.seen.reservoir, "held out")
-        return replace(fitted, model=calibrate_model(model, honest), stages=tuple(self.watch.stages))
+        model = calibrate_model(model, measure_errors(model, self.stream.seen.reservoir), "held out")
+        return replace(fitted, model=model, stages=tuple(self.watch.stages))
 
     @property
     def _progress(self) -> tuple[int, int]:

@@ -12,11 +12,12 @@ import numpy as np
 from takagi._typing import BoolArray, FloatArray
 from takagi.fitting import (
     MAX_VALIDATION_ROWS,
+    STEP,
     Rows,
     Units,
-    choose_scale,
     is_constant,
     measure_spread,
+    mix_bits,
     stack_rows,
 )
 
@@ -41,7 +42,7 @@ class Moments(NamedTuple):
     @property
     def scale(self) -> FloatArray:
         """Standard deviations, 1 for columns that have been constant so far."""
-        return choose_scale(self.spread, self.peak)
+        return np.where(is_constant(self.spread, self.peak), 1.0, self.spread)
 
     def merge(self, other: "Moments") -> "Moments":
         """Return the moments of both parts together; deviations are never squared, so that none overflows."""
@@ -163,14 +164,6 @@ def _keep_smallest(rows: Rows, seed: int) -> tuple[Rows, Rows]:
 def hash_rows(rows: Rows, seed: int) -> np.ndarray:
     """Return 64 well-mixed bits for each row, the same for equal values of X and y."""
     table = np.hstack([rows.X, rows.y]) + 0.0  # -0.0 becomes 0.0
-    places = _mix(np.arange(1, table.shape[1] + 1, dtype=np.uint64) ^ np.uint64(seed))
-    words = _mix(table.view(np.uint64) + places)
-    return _mix(words.sum(axis=1, dtype=np.uint64) ^ np.uint64(seed))
-
-
-def _mix(words: np.ndarray) -> np.ndarray:
-    """Scramble 64 bits: the finalizer of SplitMix64 after a step of its counter."""
-    words = words + np.uint64(0x9E3779B97F4A7C15)
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
+    places = mix_bits((np.arange(1, table.shape[1] + 1, dtype=np.uint64) ^ np.uint64(seed)) + STEP)
+    words = mix_bits(table.view(np.uint64) + places + STEP)
+    return mix_bits((words.sum(axis=1, dtype=np.uint64) ^ np.uint64(seed)) + STEP)

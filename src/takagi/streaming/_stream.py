@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from takagi._messages import warn_user
 from takagi._text import quote
 from takagi._typing import FloatArray
-from takagi.fitting import Fitted, Plan, Rows, Stage, Units, Watch, add_limits, forget_data, initialize, measure_entropy
+from takagi.fitting import Fitted, Plan, Rows, Stage, Units, Watch, forget_data, initialize, measure_entropy
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
 from takagi.streaming._learner import Learner
@@ -112,9 +112,10 @@ class Stream:
         assert self.learner is not None
         assert self.seen is not None
         assert self.config is not None
-        names = ("iteration", "train_loss", "val_loss")
+        names, rules = ("iteration", "train_loss", "val_loss"), self.learner.read_rules(self.seen)
+        limits = rules.profile.find_limits() if plan.holds_inputs and rules.profile is not None else None
         return Fitted(
-            model=add_limits(RuleModel((self.learner.read_rules(self.seen),)), plan),
+            model=RuleModel((replace(rules, limits=limits),)),
             recipe=plan.recipe,
             config=self.config,
             history=dict(zip(names, self.learner.history.T.copy(), strict=True)),
@@ -182,8 +183,8 @@ class Stream:
             schedule="constant" if horizon.n_iter is None else plan.config.schedule,
             max_iter=horizon.n_iter or plan.config.max_iter,
         )
-        plan = replace(plan, config=config, penalties=penalties.weaken(max(0.0, 1.0 - n_distinct / seen.n_rows)))
-        return plan.configure(n_distinct, len(seen.x.mean), float(variances.sum()))
+        penalties = penalties.weaken(max(0.0, 1.0 - n_distinct / seen.n_rows))
+        return penalties.configure(config, n_distinct, len(seen.x.mean), float(variances.sum()))
 
     def _train(self, plan: Plan, horizon: Horizon) -> None:
         assert self.learner is not None

@@ -14,11 +14,10 @@ from takagi._messages import warn_user
 from takagi._typing import FloatArray
 from takagi.fitting._logistic import find_link, find_logits, fit_logistic
 from takagi.fitting._plan import Plan
-from takagi.fitting._ridge import choose_slopes
 from takagi.fitting._rows import Rows, measure_columns, measure_units
 from takagi.fitting._screening import find_repeats, spread_rules
 from takagi.fitting._short._fit import Short, choose_limits, fit_size, tell_formula
-from takagi.fitting._short._noise import measure_few_slopes, measure_noise
+from takagi.fitting._short._noise import choose_slopes, measure_few_slopes, measure_noise
 from takagi.fitting._short._polish import polish, within_bounds
 from takagi.fitting._short._workshop import draft_model, make_true, open_workshop, say_mean, write_model
 from takagi.fitting._training import Watch, center_logits

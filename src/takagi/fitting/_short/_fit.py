@@ -7,12 +7,11 @@ import numpy as np
 from takagi._messages import warn_user
 from takagi._typing import FloatArray
 from takagi.fitting._plan import Plan
-from takagi.fitting._ridge import fit_few_slopes
 from takagi.fitting._rows import Rows, draw_order, measure_units
 from takagi.fitting._screening import find_repeats
 from takagi.fitting._short._draft import SumDraft
 from takagi.fitting._short._growth import grow
-from takagi.fitting._short._noise import measure_few_slopes, measure_noise
+from takagi.fitting._short._noise import fit_few_slopes, measure_few_slopes, measure_noise
 from takagi.fitting._short._polish import polish, solve_weights
 from takagi.fitting._short._pruning import exchange_for_formulas, exchange_terms, prune_terms
 from takagi.fitting._short._workshop import Limits, Workshop, make_true, open_workshop, say_mean, write_model

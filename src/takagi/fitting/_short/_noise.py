@@ -7,10 +7,11 @@ import numpy as np
 from sklearn.model_selection import KFold
 from sklearn.svm import SVR
 
-from takagi._typing import FloatArray
-from takagi.fitting._pilots import is_clearly_less
-from takagi.fitting._ridge import EXACT, fit_few_slopes, fit_ridge, measure_step
-from takagi.fitting._rows import Rows, draw_order
+from takagi._typing import FloatArray, IntArray
+from takagi.fitting._pilots import EXACT, fit_ridge, measure_step
+from takagi.fitting._rows import Rows, draw_order, is_clearly_less, measure_columns
+from takagi.fitting._screening import spread_rules
+from takagi.rulebase import RuleBase
 
 _MAX_ROWS = 1_500
 _FOLDS = 5
@@ -74,3 +75,16 @@ def _predict_smoothly(rows: Rows, X: FloatArray) -> FloatArray:
 
 def _predict_linearly(rows: Rows, X: FloatArray) -> FloatArray:
     return fit_ridge(rows).predict_raw(X)
+
+
+def fit_few_slopes(rows: Rows, n_terms: int, slopes: float = 1.0) -> RuleBase:
+    """Return ridge regression with the so many features whose slopes say most, as one rule, with so much of these."""
+    features = choose_slopes(rows, n_terms)
+    return spread_rules(fit_ridge(rows.take_features(features), slopes), features, rows.X.shape[1])
+
+
+def choose_slopes(rows: Rows, n_terms: int) -> IntArray:
+    """Return the so many features whose slopes in ridge regression say most."""
+    spread = measure_columns(rows.X, rows.weight)[1], measure_columns(rows.y, rows.weight)[1]
+    size = (np.abs(fit_ridge(rows).consequents[0, :, 1:]) * spread[0] / spread[1][:, None]).sum(axis=0)
+    return np.sort(np.argsort(-size, kind="stable")[:n_terms])
