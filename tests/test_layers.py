@@ -11,8 +11,9 @@ SOURCE = Path(__file__).parents[1] / "src" / "takagi"
 
 LAYERS = [
     ["_typing", "_compat", "_kinds", "_messages", "_text", "_files", "_rounding", "_notebook"],
-    ["bend", "_extrapolation", "_frames"],
-    ["kernels", "datasets", "profile", "calibration", "scores", "_validation", "_dask", "_scoring"],
+    ["_frames"],
+    ["bend", "_validation"],
+    ["kernels", "datasets", "profile", "calibration", "scores", "_extrapolation", "_dask", "_scoring"],
     ["_labels", "_conditions", "tables"],
     ["_wording"],
     ["rulebase"],

@@ -8,9 +8,9 @@ import numpy as np
 from takagi._messages import warn_user
 from takagi._text import count, format_number, shorten
 from takagi._typing import FloatArray, IntArray
+from takagi._validation import lie_within
 
 _MOST = 5  # columns that are named
-_WIDE = 1_000  # numbers that are compared at a time; fewer would take longer than the comparison itself
 
 
 class ExtrapolationWarning(UserWarning):
@@ -46,21 +46,6 @@ class HeldCount(NamedTuple):
     def _place(self, m: int, limits: FloatArray) -> str:
         ends = [limits[m, k] for k, counts in enumerate((self.below, self.above)) if counts[m]]
         return " or ".join(dict.fromkeys(map(format_number, ends)))
-
-
-def lie_within(rows: FloatArray, limits: FloatArray) -> bool:
-    """Whether no value of rows lies beyond limits.
-
-    Many rows side by side are compared as one, which is several times faster for few columns.
-    """
-    low, high = limits.T
-    n_side = _WIDE // max(1, len(low))
-    if len(rows) > 2 * n_side > 2 and rows.flags.c_contiguous:
-        n_wide = len(rows) // n_side
-        wide, rows = rows[: n_wide * n_side].reshape(n_wide, -1), rows[n_wide * n_side :]
-        if (wide < np.tile(low, n_side)).any() or (wide > np.tile(high, n_side)).any():
-            return False
-    return not ((rows < low).any() or (rows > high).any())
 
 
 def count_held(rows: FloatArray, limits: FloatArray | None) -> HeldCount | None:

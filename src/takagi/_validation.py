@@ -1,18 +1,33 @@
-"""Checks of the user's rows, with errors that name the column."""
+"""Checks of what users give, with errors that say what is wrong: parameters, tables, and arrays of rules."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from takagi._compat import check_sample_weight
+from takagi import _compat
 from takagi._frames import accept_arrow
 from takagi._kinds import find_type
+from takagi._messages import unknown_name
 from takagi._typing import FloatArray, Table
 
+if TYPE_CHECKING:
+    from takagi.rulebase import RuleBase
+
+N_LEVELS = 21  # of the quantiles of a profile
 LARGEST = 1e300  # number to train on
+LINKS = ("identity", "logit", "softmax")  # what outputs of rules may be
+_WIDE = 1_000  # numbers that are compared at a time; fewer would take longer than the comparison itself
+
+
+class Interval(_compat.Interval):
+    """A range of numbers, of which True and False are none: they would pass for 1 and 0, and fail later."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Return whether a value is a number in the range."""
+        return not isinstance(val, bool) and super().is_satisfied_by(val)
 
 
 class TrainingData(NamedTuple):
@@ -74,7 +89,7 @@ def validate_held_out(
 
 def validate_weight(sample_weight: Table, X: FloatArray) -> FloatArray:
     """Return row weights, ones if there are none."""
-    weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    weight = _compat.check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     return weight / weight.max() if weight.max() > 1e100 else weight  # so that their sum stays finite
 
 
@@ -183,6 +198,21 @@ def are_finite(values: FloatArray) -> bool:
         return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
+def lie_within(rows: FloatArray, limits: FloatArray) -> bool:
+    """Whether no value of rows lies beyond limits.
+
+    Many rows side by side are compared as one, which is several times faster for few columns.
+    """
+    low, high = limits.T
+    n_side = _WIDE // max(1, len(low))
+    if len(rows) > 2 * n_side > 2 and rows.flags.c_contiguous:
+        n_wide = len(rows) // n_side
+        wide, rows = rows[: n_wide * n_side].reshape(n_wide, -1), rows[n_wide * n_side :]
+        if (wide < np.tile(low, n_side)).any() or (wide > np.tile(high, n_side)).any():
+            return False
+    return not ((rows < low).any() or (rows > high).any())
+
+
 def reject_missing(values: FloatArray, what: str, names: Sequence[str] | None, estimator: str) -> None:
     """Raise an error that names the columns with NaN or infinity."""
     if are_finite(values):
@@ -214,3 +244,103 @@ def reject_huge(values: FloatArray, what: str, names: Sequence[str] | None) -> N
 def _list_columns(names: list[str]) -> str:
     shown = ", ".join(repr(name) for name in names[:5]) + (", ..." if len(names) > 5 else "")
     return f"column {shown} is" if len(names) == 1 else f"columns {shown} are"
+
+
+# -- rule bases --------------------------------------------------------------------------------------------------------
+
+
+def check_shapes(rules: "RuleBase") -> None:
+    """Raise an error for arrays of a rule base that do not fit together."""
+    centers, consequents = rules.centers, rules.consequents
+    for name in ("antecedent_projection", "consequent_projection"):
+        if getattr(rules, name) is not None and getattr(rules, name).ndim != 2:
+            raise ValueError(f"{name} must have two dimensions, got shape {getattr(rules, name).shape}.")
+    if centers.ndim != 2 or centers.shape[0] < 1 or rules.widths.shape != centers.shape:
+        raise ValueError(
+            "centers and widths must be of one shape (n_rules, n_inputs) with at least one rule, "
+            f"got {centers.shape} and {rules.widths.shape}."
+        )
+    if consequents.ndim != 3 or consequents.shape[0] != len(centers) or consequents.shape[1] < 1:
+        raise ValueError(
+            f"consequents must have shape (n_rules, n_outputs, n_inputs + 1) with n_rules={len(centers)}, "
+            f"got {consequents.shape}."
+        )
+    if rules.n_features < 1:
+        raise ValueError(f"centers must have at least one feature beside projections, got shape {centers.shape}.")
+    for name in ("antecedent_projection", "consequent_projection"):
+        projection = getattr(rules, name)
+        if projection is not None and len(projection) != rules.n_features + 1:
+            expected = rules.n_features + 1
+            raise ValueError(f"{name} must have n_features + 1 = {expected} rows, got shape {projection.shape}.")
+    n_inputs = rules.n_features + rules.n_projected_consequents + len(rules.bends)
+    if consequents.shape[2] != n_inputs + 1:
+        raise ValueError(
+            f"consequents must have {n_inputs + 1} numbers per rule and output (a bias and {n_inputs} slopes), "
+            f"got {consequents.shape[2]}."
+        )
+    for name, count in (("feature_names", rules.n_features), ("output_names", rules.n_outputs)):
+        if getattr(rules, name) is not None and len(getattr(rules, name)) != count:
+            raise ValueError(f"{name} must be {count} names, got {len(getattr(rules, name))}.")
+    if rules.bends and not (rules.antecedent_projection is None and rules.consequent_projection is None):
+        raise ValueError("bends and projections cannot be had together.")
+    if any(bend.feature >= rules.n_features for bend in rules.bends):
+        raise ValueError(
+            f"bends must be of features below {rules.n_features}, got {max(b.feature for b in rules.bends)}."
+        )
+    if rules.intervals is not None and rules.intervals.shape != (rules.n_rules, rules.n_features, 2):
+        raise ValueError(
+            f"intervals must have shape {(rules.n_rules, rules.n_features, 2)}, got {rules.intervals.shape}."
+        )
+    if rules.limits is not None and rules.limits.shape != (rules.n_features, 2):
+        raise ValueError(f"limits must have shape {(rules.n_features, 2)}, got {rules.limits.shape}.")
+    if rules.sets is not None and rules.sets.shape != centers.shape:
+        raise ValueError(f"sets must have the shape of centers {centers.shape}, got {rules.sets.shape}.")
+
+
+def check_values(rules: "RuleBase") -> None:
+    """Raise an error for numbers and words that no rule base can have."""
+    if rules.link not in LINKS:
+        raise unknown_name("link", rules.link, LINKS)
+    if (rules.link == "logit" and rules.n_outputs > 1) or (rules.link == "softmax" and rules.n_outputs < 2):
+        raise ValueError(f"link 'logit' is for one output and 'softmax' for several, got {rules.n_outputs} outputs.")
+    for name in ("centers", "consequents", "antecedent_projection", "consequent_projection"):
+        if getattr(rules, name) is not None and not np.isfinite(getattr(rules, name)).all():
+            raise ValueError(f"{name} must be finite numbers, got NaN or infinity.")
+    for name, what in (("intervals", "an interval"), ("limits", "a feature")):
+        if getattr(rules, name) is not None and not _are_intervals(getattr(rules, name)):
+            raise ValueError(
+                f"the lower limit of {what} must not be above the upper one, neither may be NaN, and where there is no "
+                "limit they are minus infinity and infinity."
+            )
+    if not (rules.widths > 0).all():
+        raise ValueError(f"widths must be positive, got {rules.widths.min()}.")
+    profile = rules.profile
+    if profile is not None and (
+        profile.share.shape != (rules.n_rules,)
+        or profile.mean.shape != (rules.n_features,)
+        or profile.quantiles.shape != (N_LEVELS, rules.n_features)
+        or profile.output_quantiles.shape != (N_LEVELS, rules.n_outputs)
+    ):
+        raise ValueError(
+            f"profile must be of {rules.n_rules} rules, {rules.n_features} features and {rules.n_outputs} outputs, got "
+            f"{len(profile.share)}, {len(profile.mean)} and {profile.output_quantiles.shape[-1]}."
+        )
+    if rules.tied_projection and not np.array_equal(rules.antecedent_projection, rules.consequent_projection):  # type: ignore[arg-type]
+        raise ValueError("tied_projection=True needs two equal projections.")
+    if rules.sets is not None and not _is_tied(rules):
+        raise ValueError(
+            "rules that share a set (equal entries in a column of sets) must have equal centers and widths."
+        )
+
+
+def _are_intervals(limits: FloatArray) -> bool:
+    low, high = limits[..., 0], limits[..., 1]
+    return bool(((low <= high) & (low < np.inf) & (high > -np.inf)).all())
+
+
+def _is_tied(rules: "RuleBase") -> bool:
+    assert rules.sets is not None
+    first = [np.unique(column, return_index=True, return_inverse=True)[1:] for column in rules.sets.T]
+    leader = np.column_stack([index[inverse] for index, inverse in first])
+    along = [np.take_along_axis(values, leader, axis=0) for values in (rules.centers, rules.widths)]
+    return np.array_equal(along[0], rules.centers) and np.array_equal(along[1], rules.widths)

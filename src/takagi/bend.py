@@ -85,3 +85,11 @@ class Bend:
             return f"min({feature}, {format_number(self.knot)})"
         inner = feature if self.knot == 0 else f"{feature} {'-' if self.knot > 0 else '+'} {knot}"
         return f"max({inner}, 0)" if self.kind == "above" else f"log({inner})"
+
+
+def rescale_bends(
+    bends: tuple[Bend, ...], mean: FloatArray, scale: FloatArray
+) -> tuple[tuple[Bend, ...], FloatArray, FloatArray]:
+    """Return bends in other units, and what their weights and the bias are to be multiplied with and raised by."""
+    moved = [bend.rescale(float(mean[bend.feature]), float(scale[bend.feature])) for bend in bends]
+    return tuple(bend for bend, *_ in moved), np.array([m[1] for m in moved]), np.array([m[2] for m in moved])

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from takagi._typing import ArrayLike, FloatArray, IntArray
+from takagi._validation import N_LEVELS
 
 if TYPE_CHECKING:
     from takagi.rulebase import RuleBase
 
-LEVELS = np.linspace(0.0, 1.0, 21)
+LEVELS = np.linspace(0.0, 1.0, N_LEVELS)
 MAX_ROWS = 10_000
 
 

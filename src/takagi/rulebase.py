@@ -13,16 +13,13 @@ from scipy.special import expit, softmax
 
 from takagi import kernels
 from takagi._conditions import name_features
-from takagi._extrapolation import lie_within
-from takagi._messages import unknown_name
 from takagi._notebook import ShowsText
 from takagi._typing import ArrayLike, FloatArray, IntArray
+from takagi._validation import are_finite, check_shapes, check_values, lie_within
 from takagi._wording import describe_model
-from takagi.bend import Bend
+from takagi.bend import Bend, rescale_bends
 from takagi.kernels import PARAMETERS, count_blocks
-from takagi.profile import LEVELS, Profile
-
-LINKS = ("identity", "logit", "softmax")
+from takagi.profile import Profile
 
 _NUMBERS_PER_CALL = 2**18  # what one call of the kernel copies and predicts at a time
 
@@ -105,20 +102,17 @@ class RuleBase(ShowsText):
     limits: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        for name in PARAMETERS:
+        for name in (*PARAMETERS, "intervals", "limits", "sets"):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, _freeze(getattr(self, name), float))
-        if self.sets is not None:
-            object.__setattr__(self, "sets", _freeze(self.sets, np.intp))
-        for name in ("intervals", "limits"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, _freeze(getattr(self, name), float))
+                array: np.ndarray = np.array(getattr(self, name), np.intp if name == "sets" else float, order="C")
+                array.flags.writeable = False
+                object.__setattr__(self, name, array)
         object.__setattr__(self, "bends", tuple(self.bends))
         for name in ("feature_names", "output_names"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, tuple(str(word) for word in getattr(self, name)))
-        _check_shapes(self)
-        _check_values(self)
+        check_shapes(self)
+        check_values(self)
 
     # -- sizes ---------------------------------------------------------------------------------------------------------
 
@@ -140,7 +134,12 @@ class RuleBase(ShowsText):
     @property
     def n_projected(self) -> int:
         """Number of projections, which come before the features in the conditions."""
-        return _count_projections(self.antecedent_projection)
+        return 0 if self.antecedent_projection is None else self.antecedent_projection.shape[1]
+
+    @property
+    def n_projected_consequents(self) -> int:
+        """Number of projections that come before the features in the consequents."""
+        return 0 if self.consequent_projection is None else self.consequent_projection.shape[1]
 
     @property
     def parts(self) -> "tuple[RuleBase]":
@@ -155,7 +154,8 @@ class RuleBase(ShowsText):
 
     def consequent_inputs(self, X: ArrayLike) -> FloatArray:
         """Return the inputs of the consequents: ``X`` or ``[X P, X]``, then bends."""
-        return self._bend(_augment(self.hold_rows(X), self.consequent_projection))
+        rows = self.check_rows(X)
+        return self.expand_rows(rows) if self.bends else _augment(self._hold(rows), self.consequent_projection)
 
     def hold_rows(self, X: ArrayLike) -> FloatArray:
         """Return rows with each value beyond the limits taken for the limit; what the rules say is said of these."""
@@ -163,23 +163,19 @@ class RuleBase(ShowsText):
 
     def expand_rows(self, X: FloatArray) -> FloatArray:
         """Return held rows with a column for each bend after the features: what the rules of `expand` take."""
-        return self._bend(self._hold(X))
+        rows = self._hold(X)
+        bent = [bend.evaluate(rows[:, bend.feature]) for bend in self.bends]
+        return np.column_stack([rows, *bent]) if bent else rows
 
     def _hold(self, rows: FloatArray) -> FloatArray:
         if self.limits is None or lie_within(rows, self.limits):
             return rows
         return np.clip(rows, self.limits[:, 0], self.limits[:, 1])
 
-    def _bend(self, X: FloatArray) -> FloatArray:
-        return np.column_stack([X, *(bend.evaluate(X[:, bend.feature]) for bend in self.bends)]) if self.bends else X
-
     def log_firing(self, X: ArrayLike) -> FloatArray:
         """Return the logarithm of the firing levels, of shape (n_rows, n_rules)."""
-        inputs = self.antecedent_inputs(X)
-        out = np.empty((len(inputs), self.n_rules))
-        for r in range(self.n_rules):
-            out[:, r] = -0.5 * (((inputs - self.centers[r]) / self.widths[r]) ** 2).sum(axis=1)
-        return out
+        inputs, sets = self.antecedent_inputs(X), zip(self.centers, self.widths, strict=True)
+        return np.column_stack([-0.5 * (((inputs - center) / width) ** 2).sum(axis=1) for center, width in sets])
 
     def firing_share(self, X: ArrayLike) -> FloatArray:
         """Return the normalized firing levels, of shape (n_rows, n_rules); every row sums to 1."""
@@ -211,7 +207,6 @@ class RuleBase(ShowsText):
         rows, (theta, shape, origin) = self.check_rows(X), self._packed
         prediction = np.empty((len(rows), self.n_outputs))
         share = np.empty((len(rows) if with_share else 0, self.n_rules))
-
         n_rows = max(_NUMBERS_PER_CALL // len(origin), kernels.BLOCK_ROWS)
         predict_rows = kernels.find_kernel("predict_rows", rows.size * self.n_rules)
 
@@ -237,9 +232,7 @@ class RuleBase(ShowsText):
         rows = np.asarray(X, dtype=float)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(f"X must have shape (n_rows, {self.n_features}), got {rows.shape}.")
-        with np.errstate(over="ignore", invalid="ignore"):
-            is_finite = np.isfinite(rows.sum()) or np.isfinite(rows).all()
-        if not is_finite:
+        if not are_finite(rows):
             raise ValueError("X must be finite numbers, got NaN or infinity.")
         return rows
 
@@ -253,14 +246,15 @@ class RuleBase(ShowsText):
         """
         if self.link != "identity" and (np.any(np.not_equal(y_mean, 0)) or np.any(np.not_equal(y_scale, 1))):
             raise ValueError(f"rules with link {self.link!r} predict probabilities, whose units cannot be changed.")
-        n_a, n_c = map(_count_projections, (self.antecedent_projection, self.consequent_projection))
+        n_a, n_c = self.n_projected, self.n_projected_consequents
         centers, widths, consequents = self.centers.copy(), self.widths.copy(), self.consequents.copy()
         centers[:, n_a:] = centers[:, n_a:] * x_scale + x_mean
         widths[:, n_a:] *= x_scale
-        bends, factor, constant = _rescale_bends(self.bends, x_mean, x_scale)
-        slopes = slice(1 + n_c, 1 + n_c + self.n_features)
-        consequents[:, :, 0] += consequents[:, :, slopes.stop :] @ constant
-        consequents[:, :, slopes.stop :] *= factor
+        bends, slopes = self.bends, slice(1 + n_c, 1 + n_c + self.n_features)
+        if bends:
+            bends, factor, constant = rescale_bends(bends, x_mean, x_scale)
+            consequents[:, :, 0] += consequents[:, :, slopes.stop :] @ constant
+            consequents[:, :, slopes.stop :] *= factor
         consequents[:, :, slopes] /= x_scale
         consequents[:, :, 0] -= np.einsum("rom,m->ro", consequents[:, :, slopes], x_mean)
         consequents *= np.reshape(y_scale, (1, -1, 1))
@@ -361,14 +355,8 @@ def pack(rules: RuleBase) -> tuple[FloatArray, kernels.Shape]:
     """Lay a rule base out as the kernels want it: one flat vector and its sizes."""
     if rules.bends:
         raise ValueError("rules with bends cannot be trained by gradient descent; fit them with recipe='short'.")
-    shape = kernels.Shape(
-        n_features=rules.n_features,
-        n_rules=rules.n_rules,
-        n_blocks=count_blocks(rules.n_rules),
-        n_outputs=rules.n_outputs,
-        n_projected_a=_count_projections(rules.antecedent_projection),
-        n_projected_c=_count_projections(rules.consequent_projection),
-    )
+    sizes = rules.n_features, rules.n_rules, count_blocks(rules.n_rules), rules.n_outputs
+    shape = kernels.Shape(*sizes, rules.n_projected, rules.n_projected_consequents)
     parts = {name: getattr(rules, name) for name in PARAMETERS if getattr(rules, name) is not None}
     return kernels.flatten(parts), shape
 
@@ -392,20 +380,8 @@ def choose_origin(centers: FloatArray, widths: FloatArray) -> FloatArray:
     return np.where(np.abs(center) > 100 * width, center, 0.0)
 
 
-def _freeze(values: ArrayLike, dtype: type) -> np.ndarray:
-    array: np.ndarray = np.array(values, dtype=dtype, order="C")
-    array.flags.writeable = False
-    return array
-
-
-def _count_projections(projection: FloatArray | None) -> int:
-    return 0 if projection is None else projection.shape[1]
-
-
 def _augment(X: FloatArray, projection: FloatArray | None) -> FloatArray:
-    if projection is None:
-        return np.asarray(X, dtype=float)
-    return np.hstack([projection[0] + X @ projection[1:], X])
+    return X if projection is None else np.hstack([projection[0] + X @ projection[1:], X])
 
 
 def _rescale_projection(projection: FloatArray | None, mean: FloatArray, scale: FloatArray) -> FloatArray | None:
@@ -415,117 +391,8 @@ def _rescale_projection(projection: FloatArray | None, mean: FloatArray, scale: 
     return np.vstack([projection[0] - np.einsum("m,mj->j", mean, slopes), slopes])
 
 
-def _rescale_bends(
-    bends: tuple[Bend, ...], mean: FloatArray, scale: FloatArray
-) -> tuple[tuple[Bend, ...], FloatArray, FloatArray]:
-    """Return bends in other units, and what their weights and the bias are to be multiplied with and raised by."""
-    if not bends:
-        return bends, np.ones(0), np.zeros(0)
-    moved = [bend.rescale(float(mean[bend.feature]), float(scale[bend.feature])) for bend in bends]
-    return tuple(bend for bend, *_ in moved), np.array([m[1] for m in moved]), np.array([m[2] for m in moved])
-
-
 def _rescale_intervals(intervals: FloatArray | None, mean: FloatArray, scale: FloatArray) -> FloatArray | None:
     if intervals is None:
         return None
     with np.errstate(over="ignore"):  # a limit beyond all numbers is none
         return intervals * np.reshape(scale, (-1, 1)) + np.reshape(mean, (-1, 1))
-
-
-def _check_shapes(rules: RuleBase) -> None:
-    centers, consequents = rules.centers, rules.consequents
-    for name in ("antecedent_projection", "consequent_projection"):
-        if getattr(rules, name) is not None and getattr(rules, name).ndim != 2:
-            raise ValueError(f"{name} must have two dimensions, got shape {getattr(rules, name).shape}.")
-    if centers.ndim != 2 or centers.shape[0] < 1 or rules.widths.shape != centers.shape:
-        raise ValueError(
-            "centers and widths must be of one shape (n_rules, n_inputs) with at least one rule, "
-            f"got {centers.shape} and {rules.widths.shape}."
-        )
-    if consequents.ndim != 3 or consequents.shape[0] != len(centers) or consequents.shape[1] < 1:
-        raise ValueError(
-            f"consequents must have shape (n_rules, n_outputs, n_inputs + 1) with n_rules={len(centers)}, "
-            f"got {consequents.shape}."
-        )
-    if rules.n_features < 1:
-        raise ValueError(f"centers must have at least one feature beside projections, got shape {centers.shape}.")
-    for name in ("antecedent_projection", "consequent_projection"):
-        projection = getattr(rules, name)
-        if projection is not None and len(projection) != rules.n_features + 1:
-            expected = rules.n_features + 1
-            raise ValueError(f"{name} must have n_features + 1 = {expected} rows, got shape {projection.shape}.")
-    n_inputs = rules.n_features + _count_projections(rules.consequent_projection) + len(rules.bends)
-    if consequents.shape[2] != n_inputs + 1:
-        raise ValueError(
-            f"consequents must have {n_inputs + 1} numbers per rule and output (a bias and {n_inputs} slopes), "
-            f"got {consequents.shape[2]}."
-        )
-    for name, count in (("feature_names", rules.n_features), ("output_names", rules.n_outputs)):
-        if getattr(rules, name) is not None and len(getattr(rules, name)) != count:
-            raise ValueError(f"{name} must be {count} names, got {len(getattr(rules, name))}.")
-    if rules.bends and not (rules.antecedent_projection is None and rules.consequent_projection is None):
-        raise ValueError("bends and projections cannot be had together.")
-    if any(bend.feature >= rules.n_features for bend in rules.bends):
-        raise ValueError(
-            f"bends must be of features below {rules.n_features}, got {max(b.feature for b in rules.bends)}."
-        )
-    if rules.intervals is not None and rules.intervals.shape != (rules.n_rules, rules.n_features, 2):
-        raise ValueError(
-            f"intervals must have shape {(rules.n_rules, rules.n_features, 2)}, got {rules.intervals.shape}."
-        )
-    if rules.limits is not None and rules.limits.shape != (rules.n_features, 2):
-        raise ValueError(f"limits must have shape {(rules.n_features, 2)}, got {rules.limits.shape}.")
-    if rules.sets is not None and rules.sets.shape != centers.shape:
-        raise ValueError(f"sets must have the shape of centers {centers.shape}, got {rules.sets.shape}.")
-
-
-def _check_values(rules: RuleBase) -> None:
-    if rules.link not in LINKS:
-        raise unknown_name("link", rules.link, LINKS)
-    if (rules.link == "logit" and rules.n_outputs > 1) or (rules.link == "softmax" and rules.n_outputs < 2):
-        raise ValueError(f"link 'logit' is for one output and 'softmax' for several, got {rules.n_outputs} outputs.")
-    for name in ("centers", "consequents", "antecedent_projection", "consequent_projection"):
-        if getattr(rules, name) is not None and not np.isfinite(getattr(rules, name)).all():
-            raise ValueError(f"{name} must be finite numbers, got NaN or infinity.")
-    if rules.intervals is not None and not _are_intervals(rules.intervals):
-        raise ValueError(
-            "the lower limit of an interval must not be above the upper one, neither may be NaN, and where there is no "
-            "limit they are minus infinity and infinity."
-        )
-    if rules.limits is not None and not _are_intervals(rules.limits):
-        raise ValueError(
-            "the lower limit of a feature must not be above the upper one, neither may be NaN, and where there is no "
-            "limit they are minus infinity and infinity."
-        )
-    if not (rules.widths > 0).all():
-        raise ValueError(f"widths must be positive, got {rules.widths.min()}.")
-    profile = rules.profile
-    if profile is not None and (
-        profile.share.shape != (rules.n_rules,)
-        or profile.mean.shape != (rules.n_features,)
-        or profile.quantiles.shape != (len(LEVELS), rules.n_features)
-        or profile.output_quantiles.shape != (len(LEVELS), rules.n_outputs)
-    ):
-        raise ValueError(
-            f"profile must be of {rules.n_rules} rules, {rules.n_features} features and {rules.n_outputs} outputs, got "
-            f"{len(profile.share)}, {len(profile.mean)} and {profile.output_quantiles.shape[-1]}."
-        )
-    if rules.tied_projection and not np.array_equal(rules.antecedent_projection, rules.consequent_projection):  # type: ignore[arg-type]
-        raise ValueError("tied_projection=True needs two equal projections.")
-    if rules.sets is not None and not _is_tied(rules):
-        raise ValueError(
-            "rules that share a set (equal entries in a column of sets) must have equal centers and widths."
-        )
-
-
-def _are_intervals(limits: FloatArray) -> bool:
-    low, high = limits[..., 0], limits[..., 1]
-    return bool(((low <= high) & (low < np.inf) & (high > -np.inf)).all())
-
-
-def _is_tied(rules: RuleBase) -> bool:
-    assert rules.sets is not None
-    first = [np.unique(column, return_index=True, return_inverse=True)[1:] for column in rules.sets.T]
-    leader = np.column_stack([index[inverse] for index, inverse in first])
-    along = [np.take_along_axis(values, leader, axis=0) for values in (rules.centers, rules.widths)]
-    return np.array_equal(along[0], rules.centers) and np.array_equal(along[1], rules.widths)

@@ -9,11 +9,11 @@ import numpy as np
 from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 
-from takagi._compat import Interval, StrOptions, fit_context
+from takagi._compat import StrOptions, fit_context
 from takagi._extrapolation import warn_of_held
 from takagi._labels import find_labels, validate_classes
 from takagi._typing import FloatArray, Table
-from takagi._validation import TrainingData, is_dask, validate_rows
+from takagi._validation import Interval, TrainingData, is_dask, validate_rows
 from takagi.estimators._base import BaseTSK
 from takagi.estimators._sets import PredictsSets
 from takagi.estimators._threads import count_threads, with_one_blas_thread

@@ -9,10 +9,10 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from takagi._compat import HasMethods, Interval, validate_parameters
+from takagi._compat import HasMethods, validate_parameters
 from takagi._messages import warn_user
 from takagi._typing import FloatArray, IntArray, Table
-from takagi._validation import TrainingData, validate_rows
+from takagi._validation import Interval, TrainingData, validate_rows
 from takagi.estimators._base import BaseTSK, check_trains, make_rng
 from takagi.fitting import (
     Fitted,

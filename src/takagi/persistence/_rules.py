@@ -7,11 +7,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from takagi._typing import FloatArray
+from takagi._validation import LINKS
 from takagi.bend import KINDS, Bend
 from takagi.calibration import SOURCES, Calibration
 from takagi.persistence._schema import ModelFileError, Node
 from takagi.profile import Profile
-from takagi.rulebase import LINKS, RuleBase
+from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
 
 _T = TypeVar("_T")

@@ -10,12 +10,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from takagi._compat import Interval, fit_context
+from takagi._compat import fit_context
 from takagi._dask import map_rows
 from takagi._frames import accept_arrow
 from takagi._messages import find_nearest, warn_user
 from takagi._typing import FloatArray, IntArray, Table
-from takagi._validation import is_dask
+from takagi._validation import Interval, is_dask
 from takagi.tables._cells import Cells, as_words, read_cells
 from takagi.tables._column import MEAN, MISSING, Column, list_origins
 from takagi.tables._describe import count_codes, describe_column, show_cells
