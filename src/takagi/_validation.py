@@ -178,17 +178,16 @@ def reject_bad_target(y: Any, what: str) -> None:
         reject_missing(values.reshape(len(values), -1), what, None, "The model")
 
 
-def check_targets(y: Table, n_rows: int, n_outputs: int, suffix: str = "") -> FloatArray:
-    """Return finite targets of shape (n_rows, n_outputs) for rows of a fitted model; `suffix` as in X_val, y_val."""
-    reject_bad_target(y, f"y{suffix}")
+def check_targets(y: Table, n_rows: int, n_outputs: int) -> FloatArray:
+    """Return finite targets of shape (n_rows, n_outputs) for rows of a fitted model."""
+    reject_bad_target(y, "y")
     targets = np.asarray(y, dtype=float)
     if targets.shape[:1] != (n_rows,) or targets.size != n_rows * n_outputs:
         raise ValueError(
-            f"y{suffix} must have {n_outputs} target(s) for each of {n_rows} rows of X{suffix}, got shape "
-            f"{targets.shape}."
+            f"y must have {n_outputs} target(s) for each of {n_rows} rows of X, got shape {targets.shape}."
         )
     if not n_rows:
-        raise ValueError(f"X{suffix} must have at least one row, got none.")
+        raise ValueError("X must have at least one row, got none.")
     return targets.reshape(n_rows, n_outputs)
 
 

@@ -53,7 +53,7 @@ def test_text_is_classified_and_scored_beside_others(call, levels):
     ways = [line.split("  ")[0] for line in lines[start + 1 : start + 5]]
     assert ways == ["takagi, 2 rules", "logistic regression", "boosted trees", "the class frequencies"]
     assert "logistic regression" in lines[start + 5]
-    assert "takagi simplify" not in out  # which is for numbers
+    assert "takagi simplify new.takagi levels.csv -o small.takagi" in out
     assert "Training 2 rules on all 198 rows" in err
     model = load("new.takagi")[-1]
     assert (model.classes_.tolist(), model.scores_.measure) == (["cheap", "dear", "fair"], "log loss")
@@ -192,7 +192,6 @@ def test_models_of_the_other_kind_are_refused_in_a_line(call, levels, scratch):
     for words, message in [
         (("predict", "cars.takagi", "cars.csv", "--proba"), "the model predicts numbers, which have no probabilities."),
         (("predict", "levels.takagi", "levels.csv", "--interval", "0.9"), "classes, which have probabilities and no"),
-        (("simplify", "levels.takagi", "levels.csv", "-o", "s.takagi"), "only models that predict numbers can be made"),
     ]:
         code, _, err = call(*words)
         assert (code, message in err.splitlines()[-1]) == (2, True)
@@ -215,3 +214,12 @@ def test_settings_are_searched_by_log_loss(call, levels):
     code, out, _ = call("fit", "levels.csv", "-t", "level", "-o", "new.takagi", "--tune", *QUICK)
     assert code == 0
     assert ", log loss 0." in out[out.index("Chosen: ") :]
+
+
+def test_a_classifier_is_made_smaller_and_told_in_log_loss(call, levels):
+    code, out, err = call("simplify", "levels.takagi", "levels.csv", "-o", "small.takagi", "--rules", 2, "--terms", 1)
+    assert (code, "2 rules, " in out, "(log loss " in out, "RMSE" in out) == (0, True, True, False)
+    assert "2 rows without level left out" in err
+    small = load("small.takagi")
+    assert set(small.predict(make_levels().drop(columns="level"))) <= {"cheap", "dear", "fair"}
+    assert small[-1].model_.n_rules <= 2

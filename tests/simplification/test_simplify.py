@@ -413,7 +413,7 @@ def test_bad_rows_are_rejected(fitted):
         simplify(model, X, y.mask(y > 1))
     with pytest.raises(ValueError, match="given together"):
         simplify(model, X, y, X_val=X)
-    with pytest.raises(ValueError, match=r"y_val must have 1 target\(s\) for each of 10 rows of X_val"):
+    with pytest.raises(ValueError, match=r"In X_val and y_val: y must have 1 target\(s\) for each of 10 rows"):
         simplify(model, X, y, X_val=X[:10], y_val=y)
     with pytest.raises(ValueError, match="at least two rows"):
         simplify(model, X[:1], y[:1])

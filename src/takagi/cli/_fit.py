@@ -204,7 +204,7 @@ def fit(
         print_text("--accurate takes the accurate model.")
     _print_rules(model, output)
     save(model, output)
-    _say_next(output, getattr(source, "first", table[0]), model)
+    _say_next(output, getattr(source, "first", table[0]))
     if as_json:
         print_json(
             {
@@ -361,11 +361,10 @@ def _name(candidate: workflow.Candidate) -> str:
     return f"{settings.recipe}, {settings.n_rules or 'auto'} rules"
 
 
-def _say_next(path: Path, table: str, model: Pipeline) -> None:
+def _say_next(path: Path, table: str) -> None:
     name, table = shlex.quote(str(path)), shlex.quote(table)
     print_text(f"Wrote {path} ({path.expanduser().stat().st_size / 1000:,.0f} kB). To go on:")
     print_text(f"  takagi predict {name} NEW.csv -o predictions.csv")
     print_text(f"  takagi explain {name} {table} --row 0")
     print_text(f"  takagi report {name} {table} -o report.html")
-    if not hasattr(model[-1], "classes_"):
-        print_text(f"  takagi simplify {name} {table} -o small.takagi")
+    print_text(f"  takagi simplify {name} {table} -o small.takagi")

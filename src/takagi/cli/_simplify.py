@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from takagi._text import count
-from takagi.cli._console import Misuse, print_json, print_text, set_output
+from takagi.cli._console import print_json, print_text, set_output
 from takagi.cli._files import check_output
 from takagi.cli._options import AsJson, Force, Member, ModelFile, Names, NoHeader, Quiet, Sheet, TableFile, Target
 from takagi.cli._progress import ProgressBars
@@ -23,7 +23,7 @@ def simplify_model(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="The smaller model to write.")],
     max_loss: Annotated[
         float | None,
-        typer.Option(min=0.0, metavar="PART", show_default=False, help="Part by which the RMSE may grow."),
+        typer.Option(min=0.0, metavar="PART", show_default=False, help="Part by which the error may grow."),
     ] = None,
     max_rules: Annotated[
         int | None, typer.Option("--rules", min=1, metavar="N", show_default=False, help="Most rules to keep.")
@@ -47,13 +47,11 @@ def simplify_model(
 ) -> None:
     """Make a model smaller: without limits, at most 5 rules with at most 3 conditions and 4 terms each.
 
-    TABLE, best the one of training, holds the target, too; a random quarter of it measures the loss.
+    TABLE, best the one of training, holds the target, too; a random quarter of it measures the loss of accuracy.
     """
     set_output(quiet=quiet, silent=quiet or as_json)
     path = check_output(output, force, inputs=[table])
     loaded = LoadedModel(model)
-    if loaded.classes is not None:
-        raise Misuse("only models that predict numbers can be made smaller, and this one predicts classes.")
     full = loaded.take_member(member)
     rows = read_labeled(loaded, open_input(table, make_layout(no_header, names, sheet)), target)
     limits: dict[str, Any] = {
@@ -67,7 +65,7 @@ def simplify_model(
         )
     print_text(f"{export_text(result.model)}\n")
     before, after = result.curve[0], result.point
-    print_text(f"{_measure(before)} became {_measure(after)} (RMSE {100 * result.loss:+.1f} %)")
+    print_text(f"{_measure(before)} became {_measure(after)} ({result.measure} {100 * result.loss:+.1f} %)")
     save(result.model, path)
     print_text(f"Wrote {path}")
     if as_json:

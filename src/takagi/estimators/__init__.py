@@ -9,6 +9,7 @@ from takagi.estimators._fuzzy_cmeans import FuzzyCMeans
 from takagi.estimators._intervals import calibrate, predict_interval
 from takagi.estimators._memory import Memory
 from takagi.estimators._regressor import TSKRegressor
+from takagi.estimators._threads import with_one_blas_thread
 
 __all__ = [
     "BUFFER_ROWS",
@@ -25,4 +26,5 @@ __all__ = [
     "fit_source",
     "limit_rows",
     "predict_interval",
+    "with_one_blas_thread",
 ]

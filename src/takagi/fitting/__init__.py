@@ -32,7 +32,7 @@ from takagi.fitting._rows import (
     mix_bits,
     stack_rows,
 )
-from takagi.fitting._short import Limits, can_be_reduced, measure_noise, reduce_model
+from takagi.fitting._short import Limits, can_be_reduced, fit_short_classes, reduce_model
 from takagi.fitting._training import (
     Stage,
     Watch,
@@ -67,6 +67,7 @@ __all__ = [
     "finish_fit",
     "fit_ridge_instead",
     "fit_rules",
+    "fit_short_classes",
     "forget_data",
     "initialize",
     "is_constant",
@@ -74,7 +75,6 @@ __all__ = [
     "measure_columns",
     "measure_entropy",
     "measure_errors",
-    "measure_noise",
     "measure_rms",
     "measure_spread",
     "measure_units",

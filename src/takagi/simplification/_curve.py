@@ -4,24 +4,27 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from takagi._messages import warn_user
 from takagi._typing import FloatArray
-from takagi.estimators import TSKRegressor
+from takagi.estimators import TSKClassifier, TSKRegressor
 from takagi.fitting import (
     AGREEMENT,
     Limits,
     Rows,
+    Watch,
     can_be_reduced,
+    fit_short_classes,
+    make_plan,
     measure_columns,
-    measure_noise,
-    measure_units,
     reduce_model,
 )
 from takagi.inspection import measure_size
 from takagi.rulemodel import RuleModel
+from takagi.training import LOSSES, Loss
 
 _MOST_ROWS = 5_000  # that measure an error
 _PUPIL = Limits(7, 3, 4, AGREEMENT)  # of short rules that learn from a large model
@@ -39,7 +42,8 @@ class Point:
     n_terms: int  # of the formulas, without constants
     max_conditions: int  # in a rule
     max_terms: int  # in a rule
-    val_loss: float  # RMSE on validation rows: of one target in its units, of several in units of their spreads
+    # RMSE on validation rows, of one target in its units, of several in units of their spreads; log loss of classes
+    val_loss: float
     loss: float  # relative growth of the validation error over that of the fitted model
     train_loss: float  # the same on training rows
     model: RuleModel
@@ -58,10 +62,16 @@ class Gauge:
     training: Rows
     validation: Rows
 
+    @property
+    def measure(self) -> Loss:
+        """The squared error, or the log loss of classes."""
+        return LOSSES["squared" if self.fitted.link == "identity" else "log"]
+
     @cached_property
     def scale(self) -> FloatArray:
-        """The spreads of the targets."""
-        return measure_columns(self.training.y, self.training.weight)[1]
+        """The spreads of the targets; 1 for classes."""
+        spread = measure_columns(self.training.y, self.training.weight)[1]
+        return spread if self.fitted.link == "identity" else np.ones_like(spread)
 
     @property
     def unit(self) -> float:
@@ -74,11 +84,11 @@ class Gauge:
         return self.score(self.fitted, self.validation)
 
     def score(self, model: RuleModel, rows: Rows) -> float:
-        """Return the RMSE, of one target in its units, of several in units of their spreads."""
-        error = (model.predict_raw(rows.X) - rows.y) / self.scale
-        return float(np.sqrt((error**2).mean())) * self.unit
+        """Return the RMSE, of one target in its units, of several in units of their spreads, or the log loss."""
+        losses = self.measure.measure_rows(model.predict_raw(rows.X) / self.scale, rows.y / self.scale)
+        return self.measure.report(float(losses.mean())) * self.unit
 
-    def measure(self, step: int, action: str, model: RuleModel) -> Point:
+    def mark(self, step: int, action: str, model: RuleModel) -> Point:
         """Return a point of the curve."""
         error, no_error = self.score(model, self.validation), _NO_ERROR * self.unit
         return Point(
@@ -105,12 +115,12 @@ def trace_curve(
     Ctrl-C ends it, and what there is by then is returned.
     """
     gauge = Gauge(model, _draw(training, rng), _draw(validation, rng))
-    points = [gauge.measure(0, "as fitted", model)]
+    points = [gauge.mark(0, "as fitted", model)]
     tell(points[0])
     try:
         for action, smaller in _take_steps(model, training, limits, rng):
             smaller = smaller.rename(model.feature_names, model.output_names).hold_at(model.limits)
-            points.append(gauge.measure(len(points), action, smaller))
+            points.append(gauge.mark(len(points), action, smaller))
             tell(points[-1])
     except KeyboardInterrupt:
         warn_user("Simplification was interrupted; the curve ends here.")
@@ -124,25 +134,32 @@ def _take_steps(
     size = measure_size(model)
     is_long = size.max_conditions > limits.max_conditions or size.max_terms > limits.max_terms
     if is_long or not can_be_reduced(model):
-        model = _teach(model, training, limits, int(rng.integers(2**31)))
-    standard = measure_units(training, scales_inputs=True, scales_target=True).standardize(training)
-    yield from reduce_model(model, training, measure_noise(standard, rng).part, limits)
+        pupil = {
+            "n_rules": min(_PUPIL.n_rules, limits.n_rules),
+            "recipe": "short",
+            "max_conditions": max(1, min(_PUPIL.max_conditions, limits.max_conditions)),
+            "max_terms": max(1, min(_PUPIL.max_terms, limits.max_terms)),
+        }
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            teach = _teach if model.link == "identity" else _teach_classes
+            model = teach(model, training, pupil, rng)
+    yield from reduce_model(model, training, limits, rng)
 
 
-def _teach(model: RuleModel, training: Rows, limits: Limits, seed: int) -> RuleModel:
+def _teach(model: RuleModel, training: Rows, params: dict[str, Any], rng: np.random.Generator) -> RuleModel:
     """Return short rules, trained with the means of the targets and of what a larger model says."""
     lesson = (training.y + model.predict_raw(training.X)) / 2
-    pupil = TSKRegressor(
-        n_rules=min(_PUPIL.n_rules, limits.n_rules),
-        recipe="short",
-        max_conditions=max(1, min(_PUPIL.max_conditions, limits.max_conditions)),
-        max_terms=max(1, min(_PUPIL.max_terms, limits.max_terms)),
-        random_state=seed,
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        pupil.fit(training.X, lesson if lesson.shape[1] > 1 else lesson[:, 0], sample_weight=training.weight)
+    pupil = TSKRegressor(**params, random_state=int(rng.integers(2**31)))
+    pupil.fit(training.X, lesson if lesson.shape[1] > 1 else lesson[:, 0], sample_weight=training.weight)
     return pupil.model_
+
+
+def _teach_classes(model: RuleModel, training: Rows, params: dict[str, Any], rng: np.random.Generator) -> RuleModel:
+    """Return short rules for classes, whose teacher is the larger model."""
+    n_rows, n_features = training.X.shape
+    plan = make_plan(TSKClassifier(**params).get_params(deep=False), n_rows, n_features, "log")
+    return fit_short_classes(training, model, plan, rng, Watch()).model
 
 
 def _draw(rows: Rows, rng: np.random.Generator) -> Rows:

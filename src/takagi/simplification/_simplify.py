@@ -14,8 +14,9 @@ from takagi._model import list_steps, open_model
 from takagi._notebook import ShowsText
 from takagi._text import count, format_number
 from takagi._typing import FloatArray, Table
-from takagi._validation import check_targets, validate_rows
-from takagi.fitting import AGREEMENT, Limits, Rows, add_profile
+from takagi._validation import validate_rows
+from takagi.estimators import with_one_blas_thread
+from takagi.fitting import AGREEMENT, Limits, Rows, add_profile, draw_order
 from takagi.inspection import check_rules
 from takagi.profile import spread_rows
 from takagi.rulebase import RuleBase
@@ -29,6 +30,7 @@ _SHORT = {"max_rules": 5, "max_conditions": 3, "max_terms": 4}  # where no limit
 _VALIDATION_PART = 0.25
 
 
+@with_one_blas_thread
 def simplify(
     model: Any,
     X: Table,
@@ -47,7 +49,7 @@ def simplify(
     """Make a model smaller, with fewer rules, conditions and terms, and measure what that costs.
 
     Step by step a rule, conditions or terms of formulas are dropped, whatever costs least per word (a rule, a condition
-    or a term), and what is left is trained together, as `TSKRegressor` with the recipe "short" trains: rules that
+    or a term), and what is left is trained together, as estimators with the recipe "short" train: rules that
     disagree about the same rows cost something, sets stay within the data, and each condition gets an interval of
     values that its words mean. A model of many rules, or of longer ones than the limits allow, teaches short rules
     first, and these become smaller. From all models on the way, down to a single number, the limits choose:
@@ -63,21 +65,21 @@ def simplify(
 
     Parameters
     ----------
-    model : TSKRegressor, Pipeline, RuleBase or RuleModel
+    model : TSKRegressor, TSKClassifier, Pipeline, RuleBase or RuleModel
         A fitted model.
     X : array or data frame of shape (n_rows, n_columns)
         Data, best those of training; at most 4,000 rows of them train.
     y : array of shape (n_rows,) or (n_rows, n_outputs)
-        Their targets.
+        Their targets, or labels of classes.
     max_loss : float, optional
-        Relative growth of the validation RMSE that is allowed: 0.05 is 5 %.
+        Relative growth of the validation RMSE, or of the log loss of classes, that is allowed: 0.05 is 5 %.
     max_rules : int, optional
         Most rules.
     max_conditions, max_terms : int, optional
         Most conditions and most terms in a rule. They hold from the first step on.
     X_val, y_val : as X and y, optional
-        Rows to measure the loss on, at most 5,000 of them; by default a random quarter of X. Best are rows that the
-        model was not fitted on.
+        Rows to measure the loss on, at most 5,000 of them; by default a random quarter of X, of classes a quarter of
+        each. Best are rows that the model was not fitted on.
     random_state : int, RandomState instance or None, default=0
         Draws that quarter and other samples.
     verbose : int, default=0
@@ -110,9 +112,8 @@ def simplify(
     if max_loss is None and all(value is None for value in sizes.values()):
         sizes = dict(_SHORT)
     model = getattr(model, "best_estimator_", model)
-    _check_link(open_model(model).model)
     rng = np.random.default_rng(check_random_state(random_state).randint(2**32, size=4, dtype=np.uint64))
-    rows = _read_rows(model, X, y, "")
+    rows = _read_rows(model, X, y)
     training, validation = _split(rows, model, X_val, y_val, rng)
     n_rules, most_conditions, most_terms = (_NO_LIMIT if most is None else most for most in sizes.values())
     limits = Limits(n_rules, most_conditions, most_terms, AGREEMENT)
@@ -133,7 +134,7 @@ class Simplification(ShowsText):
 
     Attributes
     ----------
-    model : TSKRegressor, Pipeline, RuleBase or RuleModel
+    model : TSKRegressor, TSKClassifier, Pipeline, RuleBase or RuleModel
         A copy of the model with the smaller rules; an ordinary fitted model. Its parameters, `n_rules` among them, and
         its training history are still those that the original was fitted with.
     curve : tuple of Point
@@ -144,8 +145,10 @@ class Simplification(ShowsText):
         Which point of the curve was chosen.
     rule_base : RuleBase
         The smaller rules, in the user's units, where they are one rule base and not a sum.
+    measure : {"RMSE", "log loss"}
+        What the error of a model is; the log loss for classes.
     loss : float
-        Relative growth of the validation RMSE; negative if it fell.
+        Relative growth of the validation error; negative if it fell.
     n_words : int
         Rules, conditions and terms of the smaller model.
 
@@ -180,8 +183,13 @@ class Simplification(ShowsText):
         return open_model(self.model).rules
 
     @property
+    def measure(self) -> str:
+        """What the error of a model is: RMSE, or log loss of classes."""
+        return "RMSE" if self.point.model.link == "identity" else "log loss"
+
+    @property
     def loss(self) -> float:
-        """Relative growth of the validation RMSE."""
+        """Relative growth of the validation error."""
         return self.point.loss
 
     @property
@@ -202,7 +210,7 @@ class Simplification(ShowsText):
         Parameters
         ----------
         max_loss : float, optional
-            Relative growth of the validation RMSE that is allowed.
+            Relative growth of the validation error that is allowed.
         max_rules, max_conditions, max_terms : int, optional
             Most rules, and most conditions and terms in a rule. Few conditions and terms in each rule are better given
             to `simplify`, whose steps then aim at them.
@@ -266,8 +274,8 @@ class Simplification(ShowsText):
         words = f"{first.n_words} -> {here.n_words}"
         error = f"{format_number(first.val_loss)} -> {format_number(here.val_loss)}"
         lines = [
-            f"{_describe(first)} -> {_describe(here)} at {100 * self.loss:+.1f} % RMSE",
-            f"Words (rules, conditions, terms): {words}; validation RMSE: {error}",
+            f"{_describe(first)} -> {_describe(here)} at {100 * self.loss:+.1f} % {self.measure}",
+            f"Words (rules, conditions, terms): {words}; validation {self.measure}: {error}",
             "Other choices: .at(max_loss=0.05), .at(max_rules=3); curve: .to_frame(), .plot()",
         ]
         if not self.step:
@@ -313,11 +321,10 @@ def _measure(point: Point, limit: str) -> int:
 # -- rows and models ---------------------------------------------------------------------------------------------------
 
 
-def _read_rows(model: Any, X: Table, y: Table, suffix: str) -> Rows:
+def _read_rows(model: Any, X: Table, y: Table) -> Rows:
     """Return rows as the final step of a model sees them, and their targets."""
-    rows = _transform(model, X)
-    n_outputs = _find_rules(model).n_outputs
-    return Rows(rows, check_targets(y, len(rows), n_outputs, suffix), np.ones(len(rows)))
+    opened, rows = open_model(model), _transform(model, X)
+    return Rows(rows, opened.read_targets(y, len(rows)), np.ones(len(rows)))
 
 
 def _transform(model: Any, X: Table) -> FloatArray:
@@ -334,10 +341,13 @@ def _split(rows: Rows, model: Any, X_val: Table, y_val: Table, rng: np.random.Ge
     if (X_val is None) != (y_val is None):
         raise ValueError("X_val and y_val must be given together, got one of them.")
     if X_val is not None:
-        return rows, _read_rows(model, X_val, y_val, "_val")
+        try:
+            return rows, _read_rows(model, X_val, y_val)
+        except ValueError as error:
+            raise ValueError(f"In X_val and y_val: {error}") from error
     if len(rows.X) < 2:
         raise ValueError("X must have at least two rows, to re-estimate and to validate by, got one; or give X_val.")
-    order = rng.permutation(len(rows.X))
+    order = draw_order(rows, rng, by_class=_find_rules(model).link != "identity")[0]
     n_validation = max(1, round(_VALIDATION_PART * len(order)))
     return rows.take(np.sort(order[n_validation:])), rows.take(np.sort(order[:n_validation]))
 
@@ -354,13 +364,9 @@ def _replace_rules(model: Any, rules: RuleModel) -> Any:
     copied = deepcopy(model)
     regressor = open_model(copied).regressor
     regressor.model_ = rules
-    regressor.__dict__.pop("scores_", None)  # which are of the rules before
+    for name in ("scores_", "set_scores_"):  # which are of the rules before
+        regressor.__dict__.pop(name, None)
     return copied
-
-
-def _check_link(model: RuleModel) -> None:
-    if model.link != "identity":
-        raise ValueError(f"simplify takes models of numbers, got one whose outputs have the link {model.link!r}.")
 
 
 def _describe(point: Point) -> str:

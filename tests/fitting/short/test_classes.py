@@ -11,7 +11,7 @@ from sklearn.metrics import log_loss
 
 from takagi import RuleModel, TSKClassifier, load, save
 from takagi.fitting import Rows
-from takagi.fitting._short._classes import _train_on, linearize
+from takagi.fitting._short._likelihood import linearize, train_on
 from takagi.inspection import measure_size
 
 
@@ -50,7 +50,7 @@ def test_training_around_what_rules_say_lowers_the_log_loss(products):
     X, y = make_products()
     loud = RuleModel(tuple(replace(p, consequents=3 * p.consequents, link="identity") for p in products.model_.parts))
     rows = Rows(X, y[:, None].astype(float), np.ones(len(X)))
-    trained, losses = _train_on(loud, rows, agreement=0.1)
+    trained, losses = train_on(loud, rows, agreement=0.1)
     assert losses[-1] < 0.95 * losses[0]
     assert (np.diff(losses) < 0).all()
     assert losses[-1] == pytest.approx(log_loss(y, expit(trained.predict_raw(X)[:, 0])))

@@ -94,7 +94,7 @@ def test_the_price_of_a_formula_that_always_holds_leaves_its_mean_to_the_others(
 
 def test_models_become_smaller_until_a_number_is_left():
     rows = make_rows()
-    steps = list(reduce_model(make_model(), rows, 0.01, Limits(4, 1, 2, 0.1)))
+    steps = list(reduce_model(make_model(), rows, Limits(4, 1, 2, 0.1), np.random.default_rng(0)))
     sizes = [model.n_rules for _, model in steps]
     assert sizes[-1] == 1
     assert (np.diff(sizes) <= 0).all()
@@ -111,7 +111,7 @@ def test_what_is_left_is_trained_together(made):
     """The first step of a model that a fit has made is at least as good as the best formulas for its sets."""
     rows, workshop, draft = made
     solved = write_model(*make_true(solve_weights(draft, workshop.task), workshop), workshop)
-    _, first = next(reduce_model(make_model(), rows, 0.1, Limits(99, 99, 99, 0.1)))
+    _, first = next(reduce_model(make_model(), rows, Limits(99, 99, 99, 0.1), np.random.default_rng(0)))
     scale = rows.y.std(axis=0)
     errors = [
         np.average((((m.predict(rows.X) - rows.y) / scale) ** 2).sum(axis=1), weights=rows.weight)

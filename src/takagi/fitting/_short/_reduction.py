@@ -7,11 +7,13 @@ import numpy as np
 
 from takagi._text import count
 from takagi._typing import FloatArray
-from takagi.fitting._rows import Rows
+from takagi.fitting._rows import Rows, measure_units
 from takagi.fitting._short._draft import SumDraft, Task
+from takagi.fitting._short._likelihood import linearize, shrink, train_on
+from takagi.fitting._short._noise import measure_noise
 from takagi.fitting._short._polish import measure_loss, polish, solve_weights, within_bounds
 from takagi.fitting._short._pruning import drop_conditions, price_terms, prune_terms
-from takagi.fitting._short._workshop import Limits, draft_model, make_true, open_workshop, write_model
+from takagi.fitting._short._workshop import Limits, Workshop, draft_model, make_true, open_workshop, write_model
 from takagi.rulemodel import RuleModel, collect_bends
 
 _MOST_PARAMETERS = 700  # of a model that is reduced in a few seconds
@@ -28,23 +30,40 @@ def can_be_reduced(model: RuleModel) -> bool:
     return n_parameters <= _MOST_PARAMETERS and not any(part.n_projected for part in model.parts)
 
 
-def reduce_model(model: RuleModel, rows: Rows, noise: float, limits: Limits) -> Iterator[Step]:
+def reduce_model(model: RuleModel, rows: Rows, limits: Limits, rng: np.random.Generator) -> Iterator[Step]:
     """Yield ever smaller models, from what the limits per rule allow down to a single number.
 
     Each step drops a rule, some conditions or some terms: what costs least per word after the best formulas are found
-    again. Then all parameters are trained together, with the price on disagreement and within the bounds.
+    again. Then all parameters are trained together, with the price on disagreement and within the bounds. For classes,
+    each step is about the log loss near what the model before it says.
     """
+    has_classes = model.link != "identity"
     model = RuleModel(tuple(part.fold_consequents() for part in model.parts))
-    workshop = open_workshop(rows, noise, limits.agreement, collect_bends(model.parts))
+    noise = 0.0 if has_classes else measure_noise(_standardize(rows), rng).part
+
+    def open_near(model: RuleModel) -> Workshop:
+        near = linearize(rows, model.predict_raw(rows.X)) if has_classes else (rows, noise)
+        return open_workshop(*near, limits.agreement, collect_bends(model.parts))
+
+    workshop = open_near(model)
     task = workshop.coarse
     draft = _obey(within_bounds(draft_model(model, workshop), task), task, limits)
     draft, _ = polish(solve_weights(draft, task), task, _FIRST_STEPS)
     found: tuple[str, SumDraft] | None = ("train together", draft)
     while found is not None:
         action, draft = found
-        draft, intervals = make_true(polish(draft, task, _STEPS)[0], workshop)
-        yield action, write_model(draft, intervals, workshop)
-        found = _find_cheapest(draft, task)
+        draft, intervals = make_true(polish(draft, workshop.coarse, _STEPS)[0], workshop)
+        model = write_model(draft, intervals, workshop)
+        if has_classes:
+            model, _ = train_on(model, rows, limits.agreement, _STEPS)
+            workshop = open_near(model)
+            draft = draft_model(model, workshop)
+        yield action, shrink(model, rows) if has_classes else model
+        found = _find_cheapest(draft, workshop.coarse)
+
+
+def _standardize(rows: Rows) -> Rows:
+    return measure_units(rows, scales_inputs=True, scales_target=True).standardize(rows)
 
 
 def _obey(draft: SumDraft, task: Task, limits: Limits) -> SumDraft:

@@ -33,6 +33,8 @@ class SimplificationDisplay(Display):
         Which points no other beats.
     chosen : int
         Which point was chosen.
+    measure : str
+        What grows: "RMSE", or "log loss" of classes.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class SimplificationDisplay(Display):
         self.loss = np.array([point.loss for point in curve])
         self.pareto = np.array(simplification.find_pareto())
         self.chosen = simplification.step
+        self.measure = simplification.measure
 
     def _draw(self, ax: Any) -> None:
         (ax,) = self._take_axes(ax, 1, (6.0, 3.8))
@@ -105,7 +108,7 @@ class SimplificationDisplay(Display):
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         ax.yaxis.set_major_formatter(PercentFormatter(decimals=0, symbol=" %"))
-        ax.set(xlabel="words (rules, conditions and terms)", ylabel="growth of the validation RMSE")
+        ax.set(xlabel="words (rules, conditions and terms)", ylabel=f"growth of the validation {self.measure}")
         words, rules = self.n_words[self.chosen], self.n_rules[self.chosen]
         note = f"{self.n_words[0]} words -> {words}, {self.n_rules[0]} rules -> {rules}"
         ax.text(0.99, 0.97, note, transform=ax.transAxes, ha="right", va="top", fontsize="small", alpha=0.75)

@@ -1,0 +1,90 @@
+"""The log loss of short rules: near outputs that are known, it is a weighted squared error of log-odds.
+
+Around outputs with probabilities p, the log loss of targets y is to second order a squared error, that of the working
+response ``outputs + (y - p) / w``, with the weight ``w`` of the row, which is the curvature (iteratively reweighted
+least squares). So rules are made for such a response as for any other numbers.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from takagi._typing import FloatArray
+from takagi.fitting._logistic import find_link, find_logits
+from takagi.fitting._rows import Rows, measure_columns
+from takagi.fitting._short._polish import polish, within_bounds
+from takagi.fitting._short._workshop import draft_model, make_true, open_workshop, write_model
+from takagi.fitting._training import center_logits
+from takagi.rulebase import apply_link
+from takagi.rulemodel import RuleModel, collect_bends
+from takagi.training import LOSSES
+
+_LEAST_WEIGHT = 0.02  # of a row: the curvature where a class has a probability of about 2 %
+_LEAST_NOISE = 1e-4
+_ROUNDS, _STEPS = 4, 30  # of training around what the rules say
+_LEAST_GAIN = 1e-4  # part of the log loss that a round must gain
+_LEAST_SHARPNESS = 1 / 3
+
+
+def linearize(rows: Rows, outputs: FloatArray, way: float = 1.0) -> tuple[Rows, float]:
+    """Return the working response of rows, with its weights, and how much of its variance is noise.
+
+    It lies so much of the way from the outputs to where the rows themselves are: a good teacher is nearer to the truth.
+    Rows of several classes have one weight, the sum of the curvatures of all outputs, which is at least that in any
+    direction. The variance of the noise of an output is p (1 - p).
+    """
+    p = apply_link(outputs, find_link(rows.y))
+    variance = p * (1 - p)
+    curvature = np.maximum(variance.sum(axis=1), _LEAST_WEIGHT)
+    weight, factor = rows.weight * curvature, way / curvature[:, None]
+    response = outputs + factor * (rows.y - p)
+    scale = measure_columns(response, weight)[1]
+    noise = np.average(variance * (factor / scale) ** 2, axis=0, weights=weight).mean()
+    return Rows(rows.X, response, weight).balance(), float(np.clip(noise, _LEAST_NOISE, 1.0))
+
+
+def measure_log_loss(model: RuleModel, rows: Rows) -> float:
+    """Return the mean log loss of a model, whose link may not be set yet."""
+    return float(np.average(LOSSES["log"].measure_rows(model.predict_raw(rows.X), rows.y), weights=rows.weight))
+
+
+def train_on(model: RuleModel, rows: Rows, agreement: float, n_steps: int = _STEPS) -> tuple[RuleModel, FloatArray]:
+    """Return rules that are trained around what they say themselves as long as the log loss falls, and the losses."""
+    losses = [measure_log_loss(model, rows)]
+    for _ in range(_ROUNDS):
+        response, noise = linearize(rows, model.predict_raw(rows.X))
+        workshop = open_workshop(response, noise, agreement, collect_bends(model.parts))
+        draft, _ = polish(within_bounds(draft_model(model, workshop), workshop.task), workshop.task, n_steps)
+        trained = write_model(*make_true(draft, workshop), workshop)
+        loss = measure_log_loss(trained, rows)
+        if not loss < losses[-1] * (1 - _LEAST_GAIN):
+            break
+        model, losses = trained, [*losses, loss]
+    return model, np.array(losses)
+
+
+def shrink(model: RuleModel, rows: Rows) -> RuleModel:
+    """Return rules for classes that are as sure as so many parameters allow.
+
+    Log-odds are drawn towards those of the class frequencies: what is left is the part (chi^2 - df) / chi^2, where
+    chi^2 is twice the gain in log likelihood, and df the number of parameters that gained it.
+
+    References
+    ----------
+    J. C. van Houwelingen and S. le Cessie, Predictive value of statistical models, Statistics in Medicine 9 (1990).
+    """
+    link, frequencies = find_link(rows.y), find_logits(rows.y, rows.weight)
+    of_none = LOSSES["log"].measure_rows(np.broadcast_to(frequencies, rows.y.shape), rows.y)
+    gain = 2 * len(rows.X) * (np.average(of_none, weights=rows.weight) - measure_log_loss(model, rows))
+    sharpness = max(_LEAST_SHARPNESS, 1 - _count_parameters(model) / max(gain, 1e-12))
+    consequents = [sharpness * part.consequents for part in model.parts]
+    consequents[0][:, :, 0] += (1 - sharpness) * frequencies
+    both = zip(model.parts, consequents, strict=True)
+    return RuleModel(tuple(center_logits(replace(part, consequents=own, link=link)) for part, own in both))
+
+
+def _count_parameters(model: RuleModel) -> int:
+    """Return how many numbers rules have that could follow chance: weights of all outputs but one, and sets."""
+    n_free = max(1, model.n_outputs - 1)
+    weights = sum(int((part.consequents != 0).any(axis=1).sum()) for part in model.parts)
+    return n_free * (weights - len(model.parts)) + 2 * sum(int(np.isfinite(part.widths).sum()) for part in model.parts)
