@@ -136,8 +136,8 @@ def measure_profile(
         n_rows=len(X),
         share=np.average(firing_share(X_sample), axis=0, weights=weight),
         mean=_mean(X_sample, weight),
-        quantiles=_stretch(_quantiles(X_sample, weight), X),
-        output_quantiles=_stretch(_quantiles(y[sample], weight), y),
+        quantiles=_quantiles(X, sample, weight),
+        output_quantiles=_quantiles(y, sample, weight),
     )
 
 
@@ -145,12 +145,6 @@ def sort_rules(rules: "RuleBase", profile: Profile) -> "RuleBase":
     """Return rules with a profile that was measured with them, those that govern most first."""
     order = np.argsort(-profile.share, kind="stable")
     return replace(rules.take(order), profile=replace(profile, share=profile.share[order]))
-
-
-def _stretch(quantiles: FloatArray, columns: FloatArray) -> FloatArray:
-    """Put in the smallest and the largest value, which a sample may have missed."""
-    quantiles[0], quantiles[-1] = columns.min(axis=0), columns.max(axis=0)
-    return quantiles
 
 
 def spread_rows(n_rows: int, most: int) -> IntArray:
@@ -170,11 +164,15 @@ def _mean(columns: FloatArray, weight: FloatArray) -> FloatArray:
     return np.clip(mean, columns.min(axis=0), columns.max(axis=0))
 
 
-def _quantiles(columns: FloatArray, weight: FloatArray) -> FloatArray:
-    """Return weighted quantiles that are values of the columns: the smallest with so much weight up to it."""
+def _quantiles(columns: FloatArray, sample: IntArray, weight: FloatArray) -> FloatArray:
+    """Return weighted quantiles that are values of the columns: the smallest with so much weight up to it.
+
+    A sample of the rows, which may miss the smallest and the largest value of all, tells those in between.
+    """
     quantiles = np.empty((len(LEVELS), columns.shape[1]))
-    for m, column in enumerate(columns.T):
+    for m, column in enumerate(columns[sample].T):
         order = np.argsort(column, kind="stable")
         reached = np.cumsum(weight[order])
         quantiles[:, m] = column[order[np.searchsorted(reached, LEVELS * reached[-1] * (1 - 1e-12))]]
+    quantiles[0], quantiles[-1] = columns.min(axis=0), columns.max(axis=0)
     return quantiles

@@ -17,7 +17,7 @@ from takagi._messages import warn_user
 from takagi._typing import FloatArray, Table
 from takagi._validation import Interval, TrainingData, Validate, validate_held_out, validate_rows, validate_training
 from takagi.estimators._threads import with_one_blas_thread
-from takagi.fitting import Fitted, Plan, Rows, Watch, fit_rules, make_plan, merge_equal_rows, widen_limits
+from takagi.fitting import Fitted, Rows, Watch, check_trains, fit_rules, make_plan, merge_equal_rows, widen_limits
 from takagi.initializers import Initializer
 from takagi.optimizers import OPTIMIZERS, Optimizer, OwnOptimizer
 from takagi.rulebase import RuleBase
@@ -388,15 +388,6 @@ def check_start(rules: RuleBase | None, n_outputs: int) -> None:
         raise ValueError(
             f"The rules to go on from have {rules.n_outputs} target(s), but y has {n_outputs}. To start anew, set "
             "warm_start=False or clone the model."
-        )
-
-
-def check_trains(plan: Plan) -> None:
-    """Raise an error if a recipe needs all rows at once."""
-    if plan.recipe == "short":
-        raise ValueError(
-            "Short rules are one model of rows in memory: no committee, no stream. Call fit, with some "
-            "thousand of the rows if they are many, or choose recipe='accurate'."
         )
 
 

@@ -13,13 +13,14 @@ from takagi._compat import HasMethods, validate_parameters
 from takagi._messages import warn_user
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import Interval, TrainingData, validate_rows
-from takagi.estimators._base import BaseTSK, check_trains, make_rng
+from takagi.estimators._base import BaseTSK, make_rng
 from takagi.fitting import (
     Fitted,
     Mix,
     Plan,
     Rows,
     Watch,
+    check_trains,
     finish_fit,
     fit_ridge_instead,
     make_plan,

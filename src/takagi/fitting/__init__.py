@@ -15,7 +15,7 @@ from takagi.fitting._fit import (
     widen_limits,
 )
 from takagi.fitting._pilots import Mix, measure_entropy, run_pilots
-from takagi.fitting._plan import AGREEMENT, RECIPES, Penalties, Plan, make_plan
+from takagi.fitting._plan import AGREEMENT, RECIPES, Penalties, Plan, check_trains, make_plan
 from takagi.fitting._rows import (
     MAX_VALIDATION_ROWS,
     STEP,
@@ -62,6 +62,7 @@ __all__ = [
     "calibrate_model",
     "can_be_reduced",
     "center_logits",
+    "check_trains",
     "cross_validate",
     "draw_order",
     "finish_fit",

@@ -82,7 +82,8 @@ def fit_rules(
         fitted = _fit_short_rules(rows, given, plan, rng, watch)
         return _sharpen(fitted, held_out) if plan.has_classes and held_out is not None else fitted
     teaches = plan.n_teachers > 1 and start is None and held_out is None and not plan.holds_out
-    watch.expect(_count_iterations(plan) if teaches else plan.config.max_iter)
+    n_iter = plan.config.max_iter
+    watch.expect(plan.n_teachers * n_iter + max(1, n_iter // _SHORTER) if teaches else n_iter)
     mix, errors, source, most = Mix(), None, "pilots", np.inf
     if plan.penalties.are_open:
         found = run_pilots(rows, held_out, plan, rng, watch)
@@ -206,11 +207,6 @@ def _sharpen(fitted: Fitted, rows: Rows) -> Fitted:
 # of them with half of the rules, labels the rows and many points between neighboring rows, as SMOTE (Chawla et al.,
 # 2002) and mixup (Zhang et al., 2018) draw them, and the first teacher learns these labels: one rule base, nearly as
 # accurate as the teachers together.
-
-
-def _count_iterations(plan: Plan) -> int:
-    """Return the iterations of all teachers and of the student."""
-    return plan.n_teachers * plan.config.max_iter + max(1, plan.config.max_iter // _SHORTER)
 
 
 def _teach(first: Trained, rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -> tuple[Trained, str]:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import brentq, minimize
 
 from takagi._typing import FloatArray
-from takagi.fitting._rows import Rows, is_clearly_less, measure_columns
+from takagi.fitting._rows import Rows, is_clearly_less, measure_columns, shrink_share
 from takagi.rulebase import RuleBase, apply_link
 from takagi.training import LOSSES
 
@@ -16,7 +16,6 @@ _N_FOLDS = 4
 _CLEARLY = 1.02  # times a loss: another one that is clearly worse
 _MAX_CELLS = 2 * 10**6
 _MAX_ITER = 200
-_DOUBT = 2.0  # weight of the squared standard error of a share
 _MOST = 3.0  # times a step, and the most that log-odds are multiplied with or divided by
 
 
@@ -141,14 +140,9 @@ def measure_sharpness(target: FloatArray, outputs: FloatArray, weight: FloatArra
     n_classes = max(target.shape[1], 2)
     smoothed = target + (1 / n_classes - target) / (len(target) + 1)
     part, doubt = measure_log_step(smoothed, np.zeros_like(outputs), outputs, weight)
-    return float(np.clip(1 + shrink(part - 1, doubt), 1 / _MOST, _MOST))
+    return float(np.clip(1 + shrink_share(part - 1, doubt), 1 / _MOST, _MOST))
 
 
 def sharpen(rules: RuleBase, factor: float) -> RuleBase:
     """Return rules with their outputs before the link multiplied by a factor."""
     return replace(rules, consequents=factor * rules.consequents)
-
-
-def shrink(part: float, doubt: float) -> float:
-    """Return a number that was measured with a standard error, the nearer to zero the greater the doubt is."""
-    return part**3 / (part**2 + _DOUBT * doubt**2) if part else 0.0

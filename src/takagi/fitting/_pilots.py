@@ -31,7 +31,6 @@ from takagi.fitting._logistic import (
     measure_log_step,
     measure_sharpness,
     sharpen,
-    shrink,
 )
 from takagi.fitting._plan import Penalties, Plan
 from takagi.fitting._rows import (
@@ -42,6 +41,7 @@ from takagi.fitting._rows import (
     is_clearly_less,
     measure_columns,
     measure_errors,
+    shrink_share,
     stack_rows,
 )
 from takagi.fitting._training import Watch, train_rules
@@ -277,7 +277,7 @@ def choose_mix(
         simple = prior + slopes * (ridge - prior)
         part, doubt = measure_log_step(target, simple, rules - simple, weight)
         is_exact = False
-    return Mix(slopes, _round(shrink(part, doubt)) if part > 0 else 0.0, is_exact=is_exact)
+    return Mix(slopes, _round(shrink_share(part, doubt)) if part > 0 else 0.0, is_exact=is_exact)
 
 
 def measure_step(left: FloatArray, step: FloatArray, weight: FloatArray) -> tuple[float, float]:

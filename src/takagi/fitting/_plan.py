@@ -185,6 +185,15 @@ def plan_teacher(plan: Plan, n_rows: int) -> Plan:
     )
 
 
+def check_trains(plan: Plan) -> None:
+    """Raise an error if a recipe needs all rows at once."""
+    if plan.recipe == "short":
+        raise ValueError(
+            "Short rules are one model of rows in memory: no committee, no stream. Call fit, with some "
+            "thousand of the rows if they are many, or choose recipe='accurate'."
+        )
+
+
 # fmt: off
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "accurate": {

@@ -10,6 +10,7 @@ from takagi.rulemodel import RuleModel
 
 MAX_VALIDATION_ROWS = 2_000
 HEAVY = 8.0  # times the mean weight
+_DOUBT = 2.0  # weight of the squared standard error of a share
 _KEYS_AT_A_TIME = 8192
 STEP = np.uint64(0x9E3779B97F4A7C15)  # of the counter of SplitMix64
 
@@ -229,3 +230,8 @@ def is_clearly_less(errors: FloatArray, others: FloatArray, weight: FloatArray) 
     mean = np.average(gain, weights=weight)
     doubt = np.sqrt(np.average((gain - mean) ** 2, weights=weight) / len(gain))
     return bool(mean > doubt)
+
+
+def shrink_share(part: float, doubt: float) -> float:
+    """Return a number that was measured with a standard error, the nearer to zero the greater the doubt is."""
+    return part**3 / (part**2 + _DOUBT * doubt**2) if part else 0.0

@@ -41,22 +41,19 @@ def rules_from_clusters(
     """Make one rule per cluster: its center, its standard deviations, and its mean target as bias.
 
     The memberships of shape (n_rows, n_clusters) weigh the rows; as in the paper it is u, not u^m. A deviation of zero
-    is replaced by the mean of all deviations, zeros counted, as in the authors' code.
+    is replaced by the mean of all deviations, zeros counted, as in the authors' code; where only rounding keeps it from
+    zero, it is zero.
     """
     weights = memberships if sample_weight is None else memberships * sample_weight[:, None]
     mass = weights.sum(axis=0)
     weights = np.where(mass > 0, weights, 1.0) / np.where(mass > 0, mass, len(X))
-    widths = np.stack([_deviations(X, u) for u in weights.T])
+    widths, rounding = np.empty((len(centers), X.shape[1])), 1e-12 * np.abs(X).max(axis=0)
+    for r, u in enumerate(weights.T):
+        deviations = np.sqrt(np.einsum("n,nm->m", u, (X - np.einsum("n,nm->m", u, X)) ** 2))
+        widths[r] = np.where(deviations <= rounding, 0.0, deviations)
     consequents = np.zeros((len(centers), y.shape[1], X.shape[1] + 1))
     consequents[:, :, 0] = np.einsum("nr,no->ro", weights, y)
     return RuleBase(centers, replace_zeros(widths), consequents)
-
-
-def _deviations(X: FloatArray, weight: FloatArray) -> FloatArray:
-    """Return weighted standard deviations; exactly zero where only rounding keeps them from it."""
-    mean = np.einsum("n,nm->m", weight, X)
-    deviations = np.sqrt(np.einsum("n,nm->m", weight, (X - mean) ** 2))
-    return np.where(deviations <= 1e-12 * np.abs(X).max(axis=0), 0.0, deviations)
 
 
 def replace_zeros(widths: FloatArray) -> FloatArray:

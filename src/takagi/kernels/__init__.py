@@ -23,6 +23,7 @@ training says what to install. So are few rows predicted as long as nothing is c
 
 import sys
 
+from takagi.kernels import _plain
 from takagi.kernels._arrays import (
     ADABELIEF,
     ADABOUND,
@@ -37,6 +38,7 @@ from takagi.kernels._arrays import (
     PARAMETERS,
     SQUARED,
     STALLED,
+    Choice,
     Settings,
     Shape,
     State,
@@ -51,7 +53,6 @@ from takagi.kernels._arrays import (
     split,
     to_lanes,
 )
-from takagi.kernels._choice import Choice
 
 try:
     import numba.core.config
@@ -80,7 +81,7 @@ else:
         weighted_loss,
     )
 
-_choice = Choice(sys.modules[__name__])
+_choice = Choice(sys.modules[__name__], _plain)
 find_kernel, expect_training = _choice.find_kernel, _choice.expect_training
 
 __all__ = [

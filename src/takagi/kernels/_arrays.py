@@ -14,6 +14,8 @@ MOMENTUM, ADAM, ADABOUND, ADABELIEF = 0, 1, 2, 3  # update rules
 OWN = -1  # an update rule in Python
 SQUARED, LOG = 0, 1  # losses
 GOES_ON, STALLED, DIVERGED = 0, 1, 2  # how a block of iterations ended
+_FEW = 2**22  # numbers that NumPy computes with in some hundredths of a second
+_FIRST = ("predict_rows", "iterate_fuzzy_cmeans", "train_block")  # one of these is compiled before all others
 _FILL = {"centers": -1e200, "widths": 1.0}  # parameters of rules that only fill up a block: too far away to fire
 
 
@@ -209,6 +211,29 @@ class State(NamedTuple):
 def is_compiled(entry):
     """Tell whether a compiled function is in memory or on disk, or is never compiled."""
     return bool(getattr(entry, "signatures", True)) or entry.stats.cache_path is not None
+
+
+class Choice:
+    """Chooses between the kernels of a package and those of NumPy, which are at once ready.
+
+    A process that only predicts need not compile for seconds. One that trains computes with compiled code from the
+    start, so that its numbers do not depend on what was compiled before, not even in their last bits.
+    """
+
+    def __init__(self, package, plain):
+        self.package, self.plain, self.is_ready = package, plain, False
+
+    def find_kernel(self, name, n_numbers):
+        """Return a kernel: the compiled one, or NumPy's for few numbers while nothing is compiled."""
+        if not self.is_ready and n_numbers <= _FEW:
+            self.is_ready = any(is_compiled(getattr(self.package, first)) for first in _FIRST)
+            if not self.is_ready:
+                return getattr(self.plain, name)
+        return getattr(self.package, name)
+
+    def expect_training(self):
+        """Have everything compiled from now on."""
+        self.is_ready = True
 
 
 def run_blocks(work, starts, n_threads):
