@@ -248,7 +248,7 @@ def _list_columns(names: list[str]) -> str:
 # -- rule bases --------------------------------------------------------------------------------------------------------
 
 
-def check_shapes(rules: "RuleBase") -> None:
+def check_rule_shapes(rules: "RuleBase") -> None:
     """Raise an error for arrays of a rule base that do not fit together."""
     centers, consequents = rules.centers, rules.consequents
     for name in ("antecedent_projection", "consequent_projection"):
@@ -296,7 +296,7 @@ def check_shapes(rules: "RuleBase") -> None:
         raise ValueError(f"sets must have the shape of centers {centers.shape}, got {rules.sets.shape}.")
 
 
-def check_values(rules: "RuleBase") -> None:
+def check_rule_values(rules: "RuleBase") -> None:
     """Raise an error for numbers and words that no rule base can have."""
     if rules.link not in LINKS:
         raise unknown_name("link", rules.link, LINKS)

@@ -15,7 +15,7 @@ from takagi import kernels
 from takagi._conditions import name_features
 from takagi._notebook import ShowsText
 from takagi._typing import ArrayLike, FloatArray, IntArray
-from takagi._validation import are_finite, check_shapes, check_values, lie_within
+from takagi._validation import are_finite, check_rule_shapes, check_rule_values, lie_within
 from takagi._wording import describe_model
 from takagi.bend import Bend, rescale_bends
 from takagi.kernels import PARAMETERS, count_blocks
@@ -111,8 +111,8 @@ class RuleBase(ShowsText):
         for name in ("feature_names", "output_names"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, tuple(str(word) for word in getattr(self, name)))
-        check_shapes(self)
-        check_values(self)
+        check_rule_shapes(self)
+        check_rule_values(self)
 
     # -- sizes ---------------------------------------------------------------------------------------------------------
 

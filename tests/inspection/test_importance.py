@@ -100,7 +100,7 @@ def test_at_most_two_thousand_rows_are_explained(monkeypatch):
     model = TSKRegressor(n_rules=2, max_iter=50, random_state=0).fit(X, X[:, 0])
     seen = []
     monkeypatch.setattr(
-        "takagi.inspection._local.attribute", lambda *args: seen.append(len(args[1])) or attribute(*args)
+        "takagi.inspection._attribution.attribute", lambda *args: seen.append(len(args[1])) or attribute(*args)
     )
     feature_importance(model, X)
     assert seen == [2_000]

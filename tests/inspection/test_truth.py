@@ -11,7 +11,7 @@ from takagi import Bend, RuleBase, RuleModel, TableEncoder, TSKCommittee, TSKReg
 from takagi._model import open_model
 from takagi._wording import describe_model
 from takagi.inspection import check_rules, measure_size
-from takagi.inspection._truth import describe_misfits
+from takagi.inspection._held import describe_misfits
 from takagi.profile import measure_profile
 
 INF = float("inf")

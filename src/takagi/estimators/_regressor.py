@@ -24,10 +24,10 @@ from takagi.fitting import (
     Watch,
     calibrate_model,
     cross_validate,
+    find_errors,
     fit_ridge_instead,
     fit_rules,
     make_plan,
-    measure_errors,
     merge_equal_rows,
 )
 from takagi.rulemodel import RuleModel
@@ -315,7 +315,7 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
         model = self.find_rules()
         rows = read_rows(copy(self), (X, y, sample_weight), model.n_outputs)
         if cv is None:
-            self.model_ = calibrate_model(model, measure_errors(model, rows), "given")
+            self.model_ = calibrate_model(model, find_errors(model, rows), "given")
         else:
             self.model_ = calibrate_model(model, self._cross_validate(rows, cv), "folds")
         return self

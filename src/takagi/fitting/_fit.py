@@ -15,7 +15,7 @@ from takagi.calibration import measure_calibration
 from takagi.fitting._logistic import measure_sharpness, sharpen
 from takagi.fitting._pilots import Mix, run_pilots
 from takagi.fitting._plan import Penalties, Plan, plan_teacher
-from takagi.fitting._rows import HEAVY, Rows, measure_columns, measure_errors, split_rows, stack_rows
+from takagi.fitting._rows import HEAVY, Rows, find_errors, measure_columns, split_rows, stack_rows
 from takagi.fitting._short import Short, fit_short, fit_short_classes
 from takagi.fitting._training import Stage, Trained, Watch, train_rules
 from takagi.profile import MAX_ROWS, measure_profile, spread_rows
@@ -105,7 +105,7 @@ def fit_rules(
     if held_out is not None and len(given.X) > 1:
         if plan.has_classes:
             return _sharpen(fitted, held_out)
-        errors, source = measure_errors(fitted.model, held_out, most), "held out"
+        errors, source = find_errors(fitted.model, held_out, most), "held out"
     return replace(fitted, model=calibrate_model(fitted.model, errors, source))
 
 

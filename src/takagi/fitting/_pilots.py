@@ -38,9 +38,9 @@ from takagi.fitting._rows import (
     MAX_VALIDATION_ROWS,
     Rows,
     draw_order,
+    find_errors,
     is_clearly_less,
     measure_columns,
-    measure_errors,
     shrink_share,
     stack_rows,
 )
@@ -92,7 +92,7 @@ class Findings(NamedTuple):
 
     penalties: Penalties
     mix: Mix
-    errors: Rows | None = None  # of the pilots that did best, mixed so, on rows held out; see `measure_errors`
+    errors: Rows | None = None  # of the pilots that did best, mixed so, on rows held out; see `find_errors`
 
 
 class _Pilot(NamedTuple):
@@ -135,7 +135,7 @@ def run_pilots(rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Gen
         target = np.vstack([judges.y for _, judges in judged])
         return Findings(penalties, mix._replace(sharpness=measure_sharpness(target, said, weight)))
     most = np.inf if held_out is not None else HEAVY * rows.weight.mean()
-    return Findings(penalties, mix, stack_rows(*(measure_errors(*one, most) for one in judged)))
+    return Findings(penalties, mix, stack_rows(*(find_errors(*one, most) for one in judged)))
 
 
 def _split(rows: Rows, plan: Plan, rng: np.random.Generator) -> Iterator[Split]:

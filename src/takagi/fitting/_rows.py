@@ -215,7 +215,7 @@ def stack_rows(*parts: Rows) -> Rows:
     return Rows(*(np.concatenate(values) for values in zip(*parts, strict=True)))
 
 
-def measure_errors(rules: RuleBase | RuleModel, rows: Rows, most: float = np.inf) -> Rows:
+def find_errors(rules: RuleBase | RuleModel, rows: Rows, most: float = np.inf) -> Rows:
     """Return rows of at most some weight, with targets minus predictions in place of targets.
 
     These errors are honest if the rows took no part in the training of the rules; heavier ones train and judge at once.

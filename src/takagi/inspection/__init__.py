@@ -13,8 +13,8 @@ from takagi.inspection._plot import (
     SimplificationDisplay,
     WaterfallDisplay,
 )
-from takagi.inspection._rules import export_text, rule_table
-from takagi.inspection._truth import RuleCheck, RuleSize, RuleTruth, check_rules, measure_size
+from takagi.inspection._rules import RuleSize, export_text, measure_size, rule_table
+from takagi.inspection._truth import RuleCheck, RuleTruth, check_rules
 
 __all__ = [
     "HistoryDisplay",

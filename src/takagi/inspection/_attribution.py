@@ -9,14 +9,17 @@ Bends are inputs of the consequents with a straight line of their own, and what 
 of rule bases does is the sum of what its parts do.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import softmax
 
-from takagi._typing import FloatArray, IntArray
+from takagi._model import OpenCommittee, OpenModel
+from takagi._typing import FloatArray, IntArray, Table
+from takagi._wording import name_slopes
 from takagi.rulebase import RuleBase
-from takagi.rulemodel import RuleModel
+from takagi.rulemodel import RuleModel, collect_bends, place_weights
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 _FIRST_PANELS = 4
@@ -164,3 +167,44 @@ def _fold_slope(rules: RuleBase, slope: FloatArray) -> FloatArray:
         return slope
     n_projected = rules.antecedent_projection.shape[1]
     return slope[..., n_projected:] + slope[..., :n_projected] @ rules.antecedent_projection[1:].T
+
+
+# -- of members and columns --------------------------------------------------------------------------------------------
+
+
+def attribute_mean(members: Sequence[OpenModel], rows: FloatArray, baseline: FloatArray) -> Attribution:
+    """Split the difference of the mean predictions for rows and for a baseline row among the features."""
+    return Attribution(*np.mean([attribute(member.model, rows, baseline) for member in members], axis=0))
+
+
+def sum_columns(opened: OpenModel, values: FloatArray) -> FloatArray:
+    """Add up, along the last axis, what belongs to the inputs of one column."""
+    sums = [values[..., opened.inputs_of(c)].sum(axis=-1) for c in range(len(opened.columns))]
+    return np.stack(sums, axis=-1)
+
+
+def average_formulas(
+    opened: OpenModel, parts: Sequence[RuleBase], shares: Sequence[FloatArray]
+) -> tuple[tuple[str, ...], FloatArray]:
+    """Return the terms of the formulas, and for each row and output the bias and the weights, averaged by shares."""
+    bends = collect_bends(parts)
+    weights = [place_weights(part.fold_consequents(), bends) for part in parts]
+    local = np.sum([np.einsum("nr,rom->nom", *pair) for pair in zip(shares, weights, strict=True)], axis=0)
+    slopes = name_slopes(opened.model.first, opened.columns)
+    return (*slopes, *(bend.name(slopes[bend.feature]) for bend in bends)), local
+
+
+def choose_baseline(committee: OpenCommittee, baseline: Table) -> tuple[FloatArray, str]:
+    """Return the encoded baseline row and what it is."""
+    opened = committee.first
+    if baseline is None:
+        average = committee.average_row()
+        if average is None:
+            raise ValueError("This rule base has not seen data; give baseline, a row to compare with.")
+        return average, "average row"
+    if not hasattr(baseline, "columns"):
+        baseline = np.atleast_2d(np.asarray(baseline, dtype=object if opened.encoder is not None else None))
+    encoded = opened.encode(baseline)
+    if len(encoded) != 1:
+        raise ValueError(f"baseline must be one row, got {len(encoded)}.")
+    return encoded[0], "baseline row"

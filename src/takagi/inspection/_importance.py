@@ -12,7 +12,8 @@ from takagi._messages import need_extra
 from takagi._model import OpenCommittee, OpenModel, open_committee
 from takagi._typing import FloatArray, Table
 from takagi._wording import name_part
-from takagi.inspection._local import SIMILAR, attribute_mean, sum_columns
+from takagi.inspection._attribution import attribute_mean, sum_columns
+from takagi.inspection._local import SIMILAR
 from takagi.profile import spread_rows
 from takagi.rulebase import RuleBase
 from takagi.tables import list_origins

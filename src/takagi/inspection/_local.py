@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from takagi._messages import need_extra
-from takagi._model import OpenCommittee, OpenModel, open_committee
+from takagi._model import OpenModel, open_committee
 from takagi._notebook import ShowsText
 from takagi._text import (
     format_number,
@@ -20,11 +20,10 @@ from takagi._text import (
     wrap,
 )
 from takagi._typing import FloatArray, Table
-from takagi._wording import name_formulas, name_outputs, name_part, name_slopes
-from takagi.inspection._attribution import Attribution, attribute
-from takagi.inspection._truth import describe_misfits
-from takagi.rulebase import RuleBase, apply_link
-from takagi.rulemodel import collect_bends, place_weights
+from takagi._wording import name_formulas, name_outputs, name_part
+from takagi.inspection._attribution import attribute_mean, average_formulas, choose_baseline, sum_columns
+from takagi.inspection._held import describe_misfits
+from takagi.rulebase import apply_link
 
 _LEAST_SHARE = 0.01  # rules with less are not named in text
 SIMILAR = "similar rows"  # the name of the contribution of a committee's memory
@@ -347,10 +346,10 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
     if not len(given):
         raise ValueError("X must have at least one row, got none.")
     rows = opened.model.hold_rows(given)
-    reference, description = _choose_baseline(committee, baseline)
+    reference, description = choose_baseline(committee, baseline)
     parts = [part for member in members for part in member.model.parts]
     shares = [part.firing_share(rows) / len(members) for part in parts]
-    names, local = _average_formulas(opened, parts, shares)
+    names, local = average_formulas(opened, parts, shares)
     found = attribute_mean(members, rows, reference)
     explained = LocalExplanation(
         columns=tuple(column.name for column in opened.columns),
@@ -385,17 +384,6 @@ def _show_cells(opened: OpenModel, X: Table, given: FloatArray, held: FloatArray
     return cells
 
 
-def _average_formulas(
-    opened: OpenModel, parts: Sequence[RuleBase], shares: Sequence[FloatArray]
-) -> tuple[tuple[str, ...], FloatArray]:
-    """Return the terms of the formulas, and for each row and output the bias and the weights, averaged by shares."""
-    bends = collect_bends(parts)
-    weights = [place_weights(part.fold_consequents(), bends) for part in parts]
-    local = np.sum([np.einsum("nr,rom->nom", *pair) for pair in zip(shares, weights, strict=True)], axis=0)
-    slopes = name_slopes(opened.model.first, opened.columns)
-    return (*slopes, *(bend.name(slopes[bend.feature]) for bend in bends)), local
-
-
 def _add_memory(explained: LocalExplanation, corrections: FloatArray, numbers: FloatArray) -> LocalExplanation:
     """Add the committee's memory as a column of its own; its contributions count as those of conditions."""
     nothing = np.zeros_like(corrections)
@@ -407,30 +395,3 @@ def _add_memory(explained: LocalExplanation, corrections: FloatArray, numbers: F
         by_condition=np.concatenate([explained.by_condition, corrections[:, :, None]], axis=2),
         by_consequent=np.concatenate([explained.by_consequent, nothing[:, :, None]], axis=2),
     )
-
-
-def attribute_mean(members: Sequence[OpenModel], rows: FloatArray, baseline: FloatArray) -> Attribution:
-    """Split the difference of the mean predictions for rows and for a baseline row among the features."""
-    return Attribution(*np.mean([attribute(member.model, rows, baseline) for member in members], axis=0))
-
-
-def sum_columns(opened: OpenModel, values: FloatArray) -> FloatArray:
-    """Add up, along the last axis, what belongs to the inputs of one column."""
-    sums = [values[..., opened.inputs_of(c)].sum(axis=-1) for c in range(len(opened.columns))]
-    return np.stack(sums, axis=-1)
-
-
-def _choose_baseline(committee: OpenCommittee, baseline: Table) -> tuple[FloatArray, str]:
-    """Return the encoded baseline row and what it is."""
-    opened = committee.first
-    if baseline is None:
-        average = committee.average_row()
-        if average is None:
-            raise ValueError("This rule base has not seen data; give baseline, a row to compare with.")
-        return average, "average row"
-    if not hasattr(baseline, "columns"):
-        baseline = np.atleast_2d(np.asarray(baseline, dtype=object if opened.encoder is not None else None))
-    encoded = opened.encode(baseline)
-    if len(encoded) != 1:
-        raise ValueError(f"baseline must be one row, got {len(encoded)}.")
-    return encoded[0], "baseline row"

@@ -1,10 +1,12 @@
-"""The rules as text and as a table."""
+"""The rules as text and as a table, and how much there is to read."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from takagi._conditions import Condition
+import numpy as np
+
+from takagi._conditions import Condition, count_conditions
 from takagi._messages import need_extra
-from takagi._model import open_committee
+from takagi._model import open_committee, open_model
 from takagi._typing import Table
 from takagi._wording import describe_model, name_outputs, name_part, read_model
 
@@ -125,3 +127,55 @@ def rule_table(model: Any, X: Table = None, y: Table = None) -> Any:
 
 def _write_condition(condition: Condition) -> str:
     return f"{condition.text} ({condition.place})" if condition.place else condition.text
+
+
+class RuleSize(NamedTuple):
+    """How much there is to read in a model; what `measure_size` returns.
+
+    Parameters
+    ----------
+    n_rules, n_conditions, n_terms : int
+        Rules, conditions and terms of all parts.
+    max_conditions, max_terms : int
+        The most conditions that a rule has, and the most terms that a formula has.
+    """
+
+    n_rules: int
+    n_conditions: int
+    n_terms: int
+    max_conditions: int
+    max_terms: int
+
+
+def measure_size(model: Any) -> RuleSize:
+    """Count what there is to read in a model: rules, conditions and terms.
+
+    Conditions are those that the text shows, so that one which excludes nothing does not count; a rule has at most one
+    for each column of the table, whatever levels it names. Terms are weights other than zero of formulas; constants do
+    not count, and a bend is one term.
+
+    Parameters
+    ----------
+    model : TSKRegressor, TSKClassifier, Pipeline, RuleBase or RuleModel
+        A fitted model; not a committee.
+
+    Returns
+    -------
+    RuleSize
+        The numbers, by name.
+
+    Examples
+    --------
+    >>> from takagi import RuleBase
+    >>> from takagi.inspection import measure_size
+    >>> rules = RuleBase([[0.0], [10.0]], [[2.0], [2.0]], [[[0.0, 1.0]], [[5.0, 0.0]]])
+    >>> measure_size(rules)
+    RuleSize(n_rules=2, n_conditions=2, n_terms=1, max_conditions=1, max_terms=1)
+    """
+    opened = open_model(model)
+    parts = opened.model.parts
+    conditions = [
+        count_conditions(part, r, part.profile, opened.columns) for part in parts for r in range(part.n_rules)
+    ]
+    terms = [int(n) for part in parts for n in np.count_nonzero(part.consequents[:, :, 1:], axis=2).ravel()]
+    return RuleSize(len(conditions), sum(conditions), sum(terms), max(conditions), max(terms))

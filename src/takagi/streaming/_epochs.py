@@ -14,9 +14,9 @@ from takagi.fitting import (
     Rows,
     Watch,
     calibrate_model,
+    find_errors,
     fit_ridge_instead,
     measure_columns,
-    measure_errors,
     merge_equal_rows,
     run_pilots,
     widen_limits,
@@ -124,7 +124,7 @@ class _Epochs:
         rules = replace(fitted.model.first, profile=replace(profile, n_rows=min(self.passes.n_rows, profile.n_rows)))
         assert self.stream.seen is not None
         model = RuleModel((rules,))
-        model = calibrate_model(model, measure_errors(model, self.stream.seen.reservoir), "held out")
+        model = calibrate_model(model, find_errors(model, self.stream.seen.reservoir), "held out")
         return replace(fitted, model=model, stages=tuple(self.watch.stages))
 
     @property
