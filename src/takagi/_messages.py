@@ -8,7 +8,15 @@ from importlib import import_module
 from typing import Any
 
 _MOST = 30  # names listed in an error
-_LIBRARIES = ("takagi", "sklearn", "joblib", "functools", "concurrent", "threading")  # not the code of a user
+_LIBRARIES = (
+    "takagi",
+    "sklearn",
+    "joblib",
+    "functools",
+    "contextlib",
+    "concurrent",
+    "threading",
+)  # not the code of a user
 
 
 def find_nearest(name: str, known: Iterable[str]) -> str | None:

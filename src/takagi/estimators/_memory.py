@@ -160,9 +160,10 @@ def learn_memory(rows: Rows, prediction: FloatArray, n_jobs: int | None = None) 
     )
     widths, damping = np.ones((2, len(size), len(scale))), np.full((2, len(size)), np.inf)
     for k, pair in zip(outputs, zip(found[::2], found[1::2], strict=True), strict=True):
-        if _is_clear(*pair):
-            widths[:, k] = [np.exp(one.logs[:-1]) * scale for one in pair]
-            damping[:, k] = [np.exp(one.logs[-1]) for one in pair]
+        logs, gains = zip(*pair, strict=True)
+        if _is_clear(np.concatenate(gains), weight[np.r_[halves[1], halves[0]]]):
+            widths[:, k] = [np.exp(one[:-1]) * scale for one in logs]
+            damping[:, k] = [np.exp(one[-1]) for one in logs]
     if np.isinf(damping).all():
         return None
     return Memory(rows.X, weight, errors, widths, damping)
@@ -182,17 +183,8 @@ def _count_queries(n_rows: int, n_features: int) -> int:
     return min(wanted, n_rows // 2)
 
 
-class _Found(NamedTuple):
-    """Logarithms of widths and damping, and the gain in squared error at the rows that chose them."""
-
-    logs: FloatArray
-    gains: FloatArray
-    weight: FloatArray
-
-
-def _is_clear(one: _Found, other: _Found) -> bool:
+def _is_clear(gains: FloatArray, weight: FloatArray) -> bool:
     """Return whether the mean gain is well above its standard error, and there are enough rows to tell."""
-    gains, weight = np.r_[one.gains, other.gains], np.r_[one.weight, other.weight]
     if _count_effective(weight) < _FEWEST_ROWS / 2:
         return False
     weight = weight / weight.sum()
@@ -230,20 +222,23 @@ class _Trial:
         return self.errors[queries] ** 2 - (self.errors[queries] - blended) ** 2
 
 
-def _learn_widths(trial: _Trial, learners: IntArray, judges: IntArray) -> _Found:
-    """Return the iterate, from two starts, that brings most at the judges."""
+def _learn_widths(trial: _Trial, learners: IntArray, judges: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the iterate, from two starts, that brings most at the judges, and the gains in squared error there.
+
+    An iterate is the logarithms of widths, and then that of the damping.
+    """
     weight = trial.weight[judges]
-    found: list[_Found] = []
+    found: list[tuple[FloatArray, FloatArray]] = []
 
     def keep(logs: FloatArray) -> None:
-        found.append(_Found(logs.copy(), trial.measure_gains(logs, judges), weight))
+        found.append((logs.copy(), trial.measure_gains(logs, judges)))
 
     bounds = [_WIDTH_BOUNDS] * trial.rows.shape[1] + [_DAMPING_BOUNDS]
     for start in (_start_even(trial, learners), _start_single(trial, learners)):
         keep(start)
         minimize(trial.score, start, (learners,), "L-BFGS-B", jac=True, bounds=bounds, callback=keep,
                  options={"maxiter": _MAX_ITER})  # fmt: skip
-    return max(found, key=lambda one: float(weight @ one.gains))
+    return max(found, key=lambda one: float(weight @ one[1]))
 
 
 def _start_even(trial: _Trial, learners: IntArray) -> FloatArray:

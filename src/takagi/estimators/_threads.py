@@ -1,50 +1,42 @@
 """Threads: one for linear algebra while rules are fitted, since many fits may run side by side."""
 
-from collections.abc import Callable
-from functools import cache, wraps
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 from threading import Lock
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-P = ParamSpec("P")
-R = TypeVar("R")
+_LOCK = Lock()
+_INSIDE: list[list[tuple[Any, int]]] = []  # libraries and their threads before, once for each caller who is inside
 
 
-class _OneThread:
-    """A limit that the first to enter sets and the last to leave lifts, in whatever threads they are.
+@contextmanager
+def _use_one_thread() -> Iterator[None]:
+    """Set a limit that the first to enter sets and the last to leave lifts, in whatever threads they are.
 
     Where someone else has set a limit, that one stays.
     """
-
-    def __init__(self) -> None:
-        self.lock, self.n_inside = Lock(), 0
-        self.before: list[tuple[Any, int]] = []
-
-    def __enter__(self) -> None:
-        with self.lock:
-            self.n_inside += 1
-            if self.n_inside == 1:
-                libraries = [(library, library.num_threads) for library in _list_libraries()]
-                for library, _ in libraries:
-                    library.set_num_threads(1)
-                self.before = [(library, n_threads) for library, n_threads in libraries if library.num_threads == 1]
-
-    def __exit__(self, *_: object) -> None:
-        with self.lock:
-            self.n_inside -= 1
-            if not self.n_inside:
-                for library, n_threads in self.before:
-                    _release(library)  # else only the thread that set the limit could lift it
-                    library.set_num_threads(n_threads)
-                    _release(library)
-
-
-def _release(library: Any) -> None:
-    """Let any thread set the number of threads; older versions of threadpoolctl know no such restriction."""
-    if hasattr(library, "clear_controlling_thread"):
-        library.clear_controlling_thread(force=True)
+    with _LOCK:
+        before = _INSIDE[0] if _INSIDE else [(library, library.num_threads) for library in _list_libraries()]
+        if not _INSIDE:
+            for library, _ in before:
+                library.set_num_threads(1)
+            before = [(library, n_threads) for library, n_threads in before if library.num_threads == 1]
+        _INSIDE.append(before)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _INSIDE.pop()
+            for library, n_threads in () if _INSIDE else before:
+                # Else only the thread that set the limit could lift it; older versions know no such restriction.
+                release = getattr(library, "clear_controlling_thread", lambda force: None)
+                release(force=True)
+                library.set_num_threads(n_threads)
+                release(force=True)
 
 
 @cache
@@ -53,21 +45,9 @@ def _list_libraries() -> list[Any]:
     return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
-_ONE_THREAD = _OneThread()
-
-
-def with_one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:
-    """Return a function during which matrix products run in the thread that asks for them.
-
-    The products of a fit are small. Fits that run in threads of their own would otherwise get in each other's way.
-    """
-
-    @wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        with _ONE_THREAD:
-            return function(*args, **kwargs)
-
-    return call
+# Decorates a function during which matrix products run in the thread that asks for them. Those of a fit are small, and
+# fits that run in threads of their own would otherwise get in each other's way.
+with_one_blas_thread = _use_one_thread()
 
 
 def count_threads(n_jobs: int | None) -> int:
