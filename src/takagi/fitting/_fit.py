@@ -217,6 +217,8 @@ def _teach(first: Trained, rows: Rows, plan: Plan, rng: np.random.Generator, wat
     n_large = plan.n_teachers if plan.has_fixed_rules else -(-plan.n_teachers // 2)
     small = max(min(_FEWEST_RULES, plan.n_rules), plan.n_rules // 2)
     sizes = [plan.n_rules] * n_large + [small] * (plan.n_teachers - n_large)
+    if not plan.has_fixed_rules:
+        sizes = [min(size, len(rows.X)) for size in sizes]  # of more, the first teacher has warned
     weak = Penalties(_PENALTY_PART * first.config.l2, _PENALTY_PART * first.config.smoothness)
     config = replace(plan.config, max_iter=max(1, plan.config.max_iter // _SHORTER))
     try:
