@@ -38,12 +38,15 @@ def test_afterwards_a_fit_compiles_nothing(tmp_path, monkeypatch):
     program = """
 import tempfile
 import numpy as np
-from takagi import TSKRegressor, kernels
+from takagi import TSKClassifier, TSKRegressor, kernels
+from takagi.initializers import GridInitializer
 def refuse(*args, **options):
     raise PermissionError(13, "Permission denied")
 tempfile.mkstemp = refuse
 X = np.random.default_rng(0).normal(size=(300, 3))
 TSKRegressor(max_iter=10).fit(X, X[:, 0] * X[:, 1]).predict(X)
+TSKRegressor(8, max_iter=10, recipe="droprule", init=GridInitializer(2)).fit(X, X[:, 0] * X[:, 1])
+TSKClassifier(max_iter=10).fit(X, X[:, 0] * X[:, 1] > 0).predict(X)
 kinds = [kernel for kernel in vars(kernels).values() if hasattr(kernel, "stats")]
 print(sum(sum(kernel.stats.cache_misses.values()) for kernel in kinds))
 """

@@ -12,7 +12,7 @@ BLOCK_ROWS = 64
 PARAMETERS = ("centers", "widths", "consequents", "antecedent_projection", "consequent_projection")
 MOMENTUM, ADAM, ADABOUND, ADABELIEF = 0, 1, 2, 3  # update rules
 OWN = -1  # an update rule in Python
-SQUARED, LOG = 0, 1  # losses
+SQUARED, LOG = None, 1  # losses; None is a type of its own, and what only others need is not compiled for it
 GOES_ON, STALLED, DIVERGED = 0, 1, 2  # how a block of iterations ended
 _FEW = 2**22  # numbers that NumPy computes with in some hundredths of a second
 _FIRST = ("predict_rows", "iterate_fuzzy_cmeans", "train_block")  # one of these is compiled before all others
@@ -174,7 +174,7 @@ def make_columns(shape):
 class Settings(NamedTuple):
     """What the training loop needs to know, as scalars."""
 
-    loss: int  # SQUARED or LOG
+    loss: int | None  # SQUARED or LOG
     rule: int  # MOMENTUM, ADAM, ADABOUND or ADABELIEF
     beta1: float
     beta2: float
@@ -184,7 +184,7 @@ class Settings(NamedTuple):
     l2: float
     smoothness: float
     agreement: float
-    uniformity: float
+    uniformity: float | None  # None for zero: what it needs is then not compiled
     cosine: bool  # the rate falls to zero as half a cosine
     averaging: float  # decay of the running mean of the parameters, 0 for none
     max_iter: int

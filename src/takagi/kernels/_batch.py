@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from takagi.kernels._arrays import LANES, LOG, ROW_TILE
+from takagi.kernels._arrays import LANES, ROW_TILE
 from takagi.kernels._compile import inner
 from takagi.kernels._lanes import (
     fma,
@@ -158,16 +158,16 @@ def measure_errors(shape, work, rows, y, weight, loss):
     for i in range(n_rows):
         row = rows[i]
         total += weight[row]
-        if loss == LOG:
-            lost += weight[row] * log_loss(work.value, i * n_outputs, y[row], np.intp(0), np.intp(1), n_outputs)
-            respond(work.value, i * n_outputs, n_outputs, work.error)
-            for q in range(n_outputs):
-                work.error[i * n_outputs + q] = weight[row] * (work.error[i * n_outputs + q] - y[row, q])
-        else:
+        if loss is None:
             for q in range(n_outputs):
                 difference = work.value[i * n_outputs + q] - y[row, q]
                 work.error[i * n_outputs + q] = weight[row] * difference
                 lost += weight[row] * difference * difference
+        else:
+            lost += weight[row] * log_loss(work.value, i * n_outputs, y[row], np.intp(0), np.intp(1), n_outputs)
+            respond(work.value, i * n_outputs, n_outputs, work.error)
+            for q in range(n_outputs):
+                work.error[i * n_outputs + q] = weight[row] * (work.error[i * n_outputs + q] - y[row, q])
         for v in range(i * stride, (i + 1) * stride, LANES):
             pull = splat(0.0)
             for q in range(n_outputs):
@@ -175,7 +175,7 @@ def measure_errors(shape, work, rows, y, weight, loss):
                 pull = fma(departure, work.error[i * n_outputs + q], pull)
             store(work.pull, v, pull * load_vector(work.share, v))
     clear(work.pull, n_rows * stride, fill_tile(n_rows) * stride)
-    return lost, total if loss == LOG else total * n_outputs
+    return lost, total * n_outputs if loss is None else total
 
 
 @inner
@@ -208,28 +208,29 @@ def price_disagreement(shape, work, rows, weight, agreement):
 
 @inner
 def price_unevenness(shape, work, rows, weight, uniformity):
-    """Add to `pull` what uneven mean shares of the rules add to it, after `measure_errors`.
+    """Add to `pull` what uneven mean shares of the rules add to it, if they have a price, after `measure_errors`.
 
     The price times the sum over rules of the squared mean share is added to the loss of each row. Means are weighted,
     so the derivative by a share is 2 x price x weight x the rule's mean share.
     """
-    n_rows, stride, total = len(rows), shape.n_blocks * LANES, 0.0
-    clear(work.mean_share, 0, stride)
-    for i in range(n_rows):
-        total += weight[rows[i]]
-        for v in range(0, stride, LANES):
-            share = load_vector(work.share, i * stride + v)
-            store(work.mean_share, v, fma(share, weight[rows[i]], load_vector(work.mean_share, v)))
-    scale = 1.0 / total if total > 0.0 else 0.0
-    for i in range(n_rows):
-        mean = splat(0.0)
-        for v in range(0, stride, LANES):
-            mean = fma(load_vector(work.share, i * stride + v), load_vector(work.mean_share, v), mean)
-        center, price = lanes_sum(mean), 2.0 * uniformity * weight[rows[i]] * scale
-        for v in range(0, stride, LANES):
-            slope = load_vector(work.share, i * stride + v) * price
-            pull = load_vector(work.pull, i * stride + v)
-            store(work.pull, i * stride + v, fma(load_vector(work.mean_share, v) - center, slope, pull))
+    if uniformity is not None:
+        n_rows, stride, total = len(rows), shape.n_blocks * LANES, 0.0
+        clear(work.mean_share, 0, stride)
+        for i in range(n_rows):
+            total += weight[rows[i]]
+            for v in range(0, stride, LANES):
+                share = load_vector(work.share, i * stride + v)
+                store(work.mean_share, v, fma(share, weight[rows[i]], load_vector(work.mean_share, v)))
+        scale = 1.0 / total if total > 0.0 else 0.0
+        for i in range(n_rows):
+            mean = splat(0.0)
+            for v in range(0, stride, LANES):
+                mean = fma(load_vector(work.share, i * stride + v), load_vector(work.mean_share, v), mean)
+            center, price = lanes_sum(mean), 2.0 * uniformity * weight[rows[i]] * scale
+            for v in range(0, stride, LANES):
+                slope = load_vector(work.share, i * stride + v) * price
+                pull = load_vector(work.pull, i * stride + v)
+                store(work.pull, i * stride + v, fma(load_vector(work.mean_share, v) - center, slope, pull))
 
 
 @inner
@@ -383,17 +384,17 @@ def backward(theta, shape, work, n_rows, grad, settings, tied_sets):
         if i % ((n_inputs_c + 1) * LANES) != 0:  # the bias is not penalized
             store(grad, start_w + i, load_vector(grad, start_w + i) + load_vector(theta, start_w + i) * l2)
     differentiate_projections(work.inputs_c, theta, shape, work, n_rows, grad, has_price, settings.tied_projection)
-    if len(tied_sets) > 0:
-        sum_tied(grad_c, tied_sets, work.tied)
-        sum_tied(grad_s, tied_sets, work.tied)
+    sum_tied(tied_sets, grad_c, work.tied)
+    sum_tied(tied_sets, grad_s, work.tied)
 
 
 @inner
-def sum_tied(grad, group, total):
-    """Give every entry the sum of the gradients of its group; group -1 is no one's."""
-    total[:] = 0.0
-    for i in range(len(grad)):
-        if group[i] >= 0:
-            total[group[i]] += grad[i]
-    for i in range(len(grad)):
-        grad[i] = total[group[i]] if group[i] >= 0 else 0.0
+def sum_tied(group, grad, total):
+    """Give every entry the sum of the gradients of its group, if there are groups; group -1 is no one's."""
+    if group is not None:
+        total[:] = 0.0
+        for i in range(len(grad)):
+            if group[i] >= 0:
+                total[group[i]] += grad[i]
+        for i in range(len(grad)):
+            grad[i] = total[group[i]] if group[i] >= 0 else 0.0

@@ -1,12 +1,34 @@
 """How kernels are compiled. `takagi.kernels._storage` keeps their machine code."""
 
+import gc
+from contextlib import contextmanager
 from typing import Any
 
+from llvmlite import binding as llvm
 from numba import njit
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import PassManager
 
 from takagi.kernels._storage import CodeFiles
+
+_NEEDLESS = {  # passes for closures, array expressions, literals and the like, which kernels do not have
+    *("WithLifting", "InlineClosureLikes", "MakeFunctionToJitFunction", "RewriteDynamicRaises"),
+    *("RewriteSemanticConstants", "NopythonRewrites", "NoPythonSupportedFeatureValidation", "DumpParforDiagnostics"),
+    *("FindLiterallyCalls", "LiteralUnroll", "LiteralPropagationSubPipelinePass"),
+}
+
+
+@contextmanager
+def _paused_garbage_collection():
+    """Compilation makes so many objects that looking through them again and again takes a tenth of its time."""
+    is_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_on:
+            gc.enable()
 
 
 class _Part(JITCodeLibrary):
@@ -36,12 +58,53 @@ class _Part(JITCodeLibrary):
         pass  # only Python code inside of compiled code reads it
 
 
-class _PartCompiler(Compiler):
+class _Whole(JITCodeLibrary):
+    """The code of an entry point with all its parts.
+
+    It is optimized once, and lightly: numba would do so three times, since it counts references, and vectorize and
+    unroll loops, which this code has done by itself where it pays. Older versions of llvmlite know numba's way only.
+    """
+
+    def _optimize_functions(self, ll_module):
+        ll_module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self):
+        if not hasattr(llvm, "PipelineTuningOptions"):
+            super()._optimize_final_module()
+            return
+        options = llvm.PipelineTuningOptions(speed_level=1)
+        options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
+        options.inlining_threshold = 10
+        builder = llvm.create_pass_builder(self._codegen._tm, options)
+        builder.getModulePassManager().run(self._final_module, builder)
+
+
+class _LeanCompiler(Compiler):
+    """Compiles without the passes that kernels do not need."""
+
+    library: type[JITCodeLibrary]
+
     def define_pipelines(self):
         state = self.state
-        state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
-        return super().define_pipelines()
+        (pipeline,) = super().define_pipelines()
+        lean = PassManager(pipeline.pipeline_name)
+        lean.passes.extend(step for step in pipeline.passes if step[0].__name__ not in _NEEDLESS)
+        lean.finalize()
+        return [lean]
+
+
+class _PartCompiler(_LeanCompiler):
+    library = _Part
+
+
+class _WholeCompiler(_LeanCompiler):
+    library = _Whole
+
+    def compile_extra(self, func):
+        with _paused_garbage_collection():
+            return super().compile_extra(func)
 
 
 # Hardly any function allocates memory, so references need not be counted (_nrt).
@@ -55,7 +118,7 @@ def entry_point(function, **options):
     in the last bits from the same code loaded from disk. Where a multiplication and an addition shall be one
     instruction, the code says `fma`.
     """
-    compiled = njit(function, nogil=True, **(_OPTIONS | options))
+    compiled = njit(function, nogil=True, pipeline_class=_WholeCompiler, **(_OPTIONS | options))
     compiled._cache = CodeFiles(function)
     return compiled
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from takagi.kernels._arrays import LANES, LOG, ROW_TILE
+from takagi.kernels._arrays import LANES, ROW_TILE
 from takagi.kernels._compile import entry_point, inner, merged
 from takagi.kernels._lanes import (
     fma,
@@ -162,13 +162,13 @@ def weighted_loss(theta, shape, columns, features, targets, weights, loss):
         at = start * shape.n_features
         predict_columns(theta, shape, features, at, inputs_a, inputs_c, inverse, offset, firing, scale, value)
         weight = load_vector(weights, start)
-        if loss == LOG:
+        if loss is None:
+            for q in range(0, shape.n_outputs * LANES, LANES):
+                error = load_vector(value, q) - load_vector(targets, start * shape.n_outputs + q)
+                square, total = fma(weight * error, error, square), total + weight
+        else:
             total = total + weight
             for i in range(LANES):
                 first = start * shape.n_outputs + i
                 lost += weights[start + i] * log_loss(value, i, targets, first, np.intp(LANES), shape.n_outputs)
-        else:
-            for q in range(0, shape.n_outputs * LANES, LANES):
-                error = load_vector(value, q) - load_vector(targets, start * shape.n_outputs + q)
-                square, total = fma(weight * error, error, square), total + weight
-    return lost / lanes_sum(total) if loss == LOG else math.sqrt(lanes_sum(square) / lanes_sum(total))
+    return math.sqrt(lanes_sum(square) / lanes_sum(total)) if loss is None else lost / lanes_sum(total)

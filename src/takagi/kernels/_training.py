@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import njit
 
-from takagi.kernels._arrays import ADABELIEF, ADABOUND, DIVERGED, GOES_ON, LANES, LOG, MOMENTUM, STALLED
+from takagi.kernels._arrays import ADABELIEF, ADABOUND, DIVERGED, GOES_ON, LANES, MOMENTUM, STALLED
 from takagi.kernels._batch import backward, forward, measure_errors, price_disagreement, price_unevenness
 from takagi.kernels._compile import entry_point, inner
 from takagi.kernels._lanes import copy_sign, load_vector, store, vector_abs, vector_max, vector_min, vector_sqrt
@@ -108,6 +108,12 @@ def choose_kept(shape, work, keep, b):
     return work.kept
 
 
+@inner
+def report_loss(mean, loss):
+    """Return the loss of a batch as training tells it: the mean, or the root of the mean square."""
+    return math.sqrt(mean) if loss is None else mean
+
+
 @njit(inline="always")
 def differentiate(shape, settings, state, work, tied_sets, data, rows, kept):
     """Set the gradient of a batch, after Powerball, with the given kept rules; return the loss of the batch."""
@@ -117,12 +123,10 @@ def differentiate(shape, settings, state, work, tied_sets, data, rows, kept):
     lost, total = measure_errors(shape, work, rows, y, weight, settings.loss)
     if settings.agreement > 0.0:
         price_disagreement(shape, work, rows, weight, settings.agreement)
-    if settings.uniformity > 0.0:
-        price_unevenness(shape, work, rows, weight, settings.uniformity)
+    price_unevenness(shape, work, rows, weight, settings.uniformity)
     backward(state.theta, shape, work, len(rows), state.grad, settings, tied_sets)
     apply_powerball(state.grad, settings.powerball)
-    mean = lost / total if total > 0.0 else 0.0
-    return mean if settings.loss == LOG else math.sqrt(mean)
+    return report_loss(lost / total if total > 0.0 else 0.0, settings.loss)
 
 
 @njit(inline="always")

@@ -33,7 +33,7 @@ class SquaredError:
     (array([ 0., 16.]), 2.828)
     """
 
-    code: ClassVar[int] = kernels.SQUARED
+    code: ClassVar[int | None] = kernels.SQUARED
     links: ClassVar[tuple[str, str]] = ("identity", "identity")  # of rules with one output and with several
 
     def measure_rows(self, outputs: FloatArray, y: FloatArray) -> FloatArray:
@@ -60,7 +60,7 @@ class LogLoss:
     array([  0.693, 200.   ])
     """
 
-    code: ClassVar[int] = kernels.LOG
+    code: ClassVar[int | None] = kernels.LOG
     links: ClassVar[tuple[str, str]] = ("logit", "softmax")
 
     def measure_rows(self, outputs: FloatArray, y: FloatArray) -> FloatArray:

@@ -243,7 +243,7 @@ class Run:
         self.shape = pack(rule_base)[1]
         self.validation = tuple(map(to_lanes, (*validation[:2], validation[2][:, None])))
         self.settings = _settings(config, rule_base, every=1 if is_thorough else _NEVER)
-        self.tied_sets = np.empty(0, dtype=np.intp) if rule_base.sets is None else _tie_sets(rule_base)
+        self.tied_sets = None if rule_base.sets is None else _tie_sets(rule_base)
         self.work = kernels.make_work(self.shape, min(config.batch_size, len(training[0])))
         self.columns = kernels.make_columns(self.shape)
         self.state = begin_state(rule_base) if state is None else state
@@ -356,7 +356,7 @@ def _settings(config: TrainConfig, rules: RuleBase, every: int) -> kernels.Setti
         l2=float(config.l2),
         smoothness=float(config.smoothness),
         agreement=float(config.agreement),
-        uniformity=float(config.uniformity),
+        uniformity=float(config.uniformity) or None,
         cosine=config.schedule == "cosine",
         averaging=float(config.averaging),
         max_iter=int(config.max_iter),

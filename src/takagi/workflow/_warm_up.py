@@ -6,7 +6,8 @@ import warnings
 import numpy as np
 
 from takagi import kernels
-from takagi.estimators import FuzzyCMeans, TSKCommittee, TSKRegressor
+from takagi.estimators import FuzzyCMeans, TSKClassifier, TSKCommittee, TSKRegressor
+from takagi.initializers import GridInitializer
 
 
 def warm_up() -> tuple[str, float]:
@@ -24,7 +25,10 @@ def warm_up() -> tuple[str, float]:
         TSKRegressor(max_iter=2, random_state=0).fit(X, y).predict(X)
         for projection in (None, "shared"):
             small.set_params(projection=projection).fit(X, y).predict(X)
-        TSKCommittee(2, small.set_params(projection=None), random_state=0).fit(X, y).predict(X)
+        small.set_params(projection=None)
+        TSKRegressor(4, max_iter=2, recipe="droprule", init=GridInitializer(2), random_state=0).fit(X, y)
+        TSKClassifier(max_iter=2, random_state=0).fit(X, y > 1).predict(X)
+        TSKCommittee(2, small, random_state=0).fit(X, y).predict(X)
         FuzzyCMeans(2, random_state=0).fit(X).transform(X)
     folder = kernels.train_block.stats.cache_path
     if folder is None:
