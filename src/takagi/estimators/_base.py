@@ -16,7 +16,7 @@ from takagi._conditions import name_features
 from takagi._messages import warn_user
 from takagi._typing import FloatArray, Table
 from takagi._validation import Interval, TrainingData, Validate, validate_held_out, validate_rows, validate_training
-from takagi.estimators._threads import with_one_blas_thread
+from takagi.estimators._threads import count_fit_threads, with_one_blas_thread
 from takagi.fitting import Fitted, Rows, Watch, check_trains, fit_rules, make_plan, merge_equal_rows, widen_limits
 from takagi.initializers import Initializer
 from takagi.optimizers import OPTIMIZERS, Optimizer, OwnOptimizer
@@ -144,7 +144,7 @@ class BaseTSK(BaseEstimator):
             judges = Rows(*validate_held_out(self._validate, known, *held_out, data.y.shape[1])[:3])
             rows = rows.take(np.flatnonzero(rows.weight > 0))
         plan = make_plan(self.get_params(deep=False), len(rows.X), rows.X.shape[1], self._loss)
-        rng, watch = make_rng(self.random_state), Watch(callback, self.verbose)
+        rng, watch = make_rng(self.random_state), Watch(callback, self.verbose, count_fit_threads(self.n_jobs))
         fitted = fit_rules(rows, plan, rng, watch, held_out=judges, start=start)
         if fitted.repeats:
             tell_repeats(fitted.repeats, name_features(fitted.model.rename(data.feature_names)), rows.X)

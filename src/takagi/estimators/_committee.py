@@ -20,7 +20,7 @@ from takagi.estimators._intervals import PredictsIntervals, read_rows
 from takagi.estimators._members import FEWEST_ROWS, BaseCommittee, find_rows
 from takagi.estimators._memory import Memory, choose_rows, learn_memory
 from takagi.estimators._regressor import TSKRegressor
-from takagi.estimators._threads import count_threads, with_one_blas_thread
+from takagi.estimators._threads import count_fit_threads, count_threads, with_one_blas_thread
 from takagi.fitting import (
     Fitted,
     Rows,
@@ -59,8 +59,9 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
     random_state : int, RandomState instance or None, default=None
         Makes `fit` reproducible, to the bit on one machine.
     n_jobs : int, optional
-        Threads: members fitted at a time in `fit`, and threads of `predict`; -1 for all cores. Does not change the
-        result.
+        Threads of `fit`, which fits so many members at a time, and of `predict`; -1 for all cores. Does not change the
+        result. By default a fit has as many as there are cores, or one inside of other parallel work, and `predict` has
+        one.
     verbose : int, default=0
         Whether to tell the error of each member on its fold.
 
@@ -155,13 +156,14 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
         data = validate_training(copy(self), X, y, sample_weight, FEWEST_ROWS)
         given = Rows(*data[:3])
         rows = merge_equal_rows(given)
-        rng, watch = check_random_state(self.random_state), Watch(callback, base.verbose)
+        rng = check_random_state(self.random_state)
+        watch = Watch(callback, base.verbose, count_fit_threads(self.n_jobs))
         folds = np.array_split(rng.permutation(len(rows.X)), self._count_members(len(rows.X)))
         members = self._fit_members(base, data, rows, folds, rng, watch)
         prediction = _predict_out_of_fold(members, rows, folds)
         memory = None
         if self.remember:
-            memory, correction = _remember(rows, prediction, rng, self.n_jobs)
+            memory, correction = _remember(rows, prediction, rng, watch.n_threads)
             prediction += correction
         self.memory_ = memory  # from here on nothing takes long, so that Ctrl-C leaves nothing half done
         self._take_members(members, data, watch)
@@ -287,13 +289,13 @@ def _predict_out_of_fold(members: list[TSKRegressor], rows: Rows, folds: list[In
 
 
 def _remember(
-    rows: Rows, prediction: FloatArray, rng: np.random.RandomState, n_jobs: int | None
+    rows: Rows, prediction: FloatArray, rng: np.random.RandomState, n_threads: int
 ) -> tuple[Memory | None, FloatArray]:
     """Return a memory of what predictions lack, and what the other rows add to each of them."""
     chosen = choose_rows(rows.X, rng)
-    memory = learn_memory(rows.take(chosen), prediction[chosen], n_jobs)
+    memory = learn_memory(rows.take(chosen), prediction[chosen], n_threads)
     if memory is None:
         return None, np.zeros_like(prediction)
     own = np.full(len(rows.X), -1)
     own[chosen] = np.arange(len(chosen))
-    return memory, memory.correct(rows.X, own, count_threads(n_jobs))
+    return memory, memory.correct(rows.X, own, n_threads)

@@ -16,7 +16,7 @@ from takagi._validation import validate_rows
 from takagi.estimators._base import make_rng
 from takagi.estimators._classifier import TSKClassifier
 from takagi.estimators._members import FEWEST_ROWS, BaseCommittee, find_rows
-from takagi.estimators._threads import count_threads, with_one_blas_thread
+from takagi.estimators._threads import count_fit_threads, count_threads, with_one_blas_thread
 from takagi.fitting import Fitted, Rows, Watch, draw_order, merge_equal_rows
 from takagi.training import LOSSES, Callback
 
@@ -98,7 +98,8 @@ class TSKCommitteeClassifier(ClassifierMixin, BaseCommittee):
         data = validate_classes(known, X, y, sample_weight, FEWEST_ROWS)
         given = Rows(*data[:3])
         rows = merge_equal_rows(given)
-        rng, watch = check_random_state(self.random_state), Watch(callback, base.verbose)
+        rng = check_random_state(self.random_state)
+        watch = Watch(callback, base.verbose, count_fit_threads(self.n_jobs))
         n_members, order = self._count_members(len(rows.X)), np.concatenate(draw_order(rows, make_rng(rng), True))
         folds = np.array_split(order, n_members)
         members = self._fit_members(base, data, rows, folds, rng, watch)

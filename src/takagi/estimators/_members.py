@@ -1,12 +1,12 @@
 """What committees of regressors and of classifiers share: folds, pilots, and members of which each lacks a fold."""
 
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from takagi._compat import HasMethods, validate_parameters
@@ -126,12 +126,7 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
             return self._member.from_fitted(fitted, data, {**params, "random_state": seeds[place]})
 
         watch.begin("members")
-        try:
-            run = Parallel(n_jobs=self.n_jobs, require="sharedmem")
-            return run(delayed(fit_member)(place) for place in range(len(folds)))
-        except BaseException:
-            watch.end()  # members in other threads
-            raise
+        return watch.run(partial(fit_member, place) for place in range(len(folds)))
 
     def firing_share(self, X: Table) -> FloatArray:
         """Return how much each rule of each member governs each row.

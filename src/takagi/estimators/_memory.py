@@ -139,7 +139,7 @@ def choose_rows(X: FloatArray, rng: np.random.RandomState) -> IntArray:
     return rng.permutation(n_rows)[: min(_MOST_ROWS, max(_FEWEST_ROWS, _MOST_NUMBERS // n_features))]
 
 
-def learn_memory(rows: Rows, prediction: FloatArray, n_jobs: int | None = None) -> Memory | None:
+def learn_memory(rows: Rows, prediction: FloatArray, n_threads: int = 1) -> Memory | None:
     """Return a memory of what predictions for rows lacked; None if it would bring nothing.
 
     The rows stand in random order: those that are left out in turn are the first of them.
@@ -155,7 +155,7 @@ def learn_memory(rows: Rows, prediction: FloatArray, n_jobs: int | None = None) 
     n_queries = _count_queries(*rows.X.shape)
     halves = np.arange(n_queries), np.arange(n_queries, 2 * n_queries)
     trials = [_Trial(standard, weight, errors[:, k] / size[k]) for k in outputs]
-    found = Parallel(n_jobs=n_jobs, require="sharedmem")(
+    found = Parallel(n_jobs=n_threads, require="sharedmem")(
         delayed(_learn_widths)(trial, *roles) for trial in trials for roles in (halves, halves[::-1])
     )
     widths, damping = np.ones((2, len(size), len(scale))), np.full((2, len(size)), np.inf)

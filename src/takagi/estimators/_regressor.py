@@ -123,7 +123,9 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
     random_state : int, RandomState instance or None, default=None
         Makes `fit` reproducible, to the bit on one machine.
     n_jobs : int, optional
-        Threads of `predict`; -1 for all cores. Does not change the result.
+        Threads of `fit`, which runs pilots and teachers side by side, and of `predict`; -1 for all cores. Does not
+        change the result. By default a fit has as many as there are cores, or one inside of other parallel work (a
+        search of scikit-learn, say) or where OMP_NUM_THREADS says so, and `predict` has one.
     verbose : int, default=0
         Whether to show progress.
 
@@ -219,6 +221,7 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
         callback : callable, optional
             Called with a `takagi.training.Progress` every few hundred iterations of all stages, pilots among them. When
             it returns True, the training under way ends, and those that are still needed end after their first block.
+            Pilots and teachers call it from threads of their own, one call at a time.
 
         Returns
         -------

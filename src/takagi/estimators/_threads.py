@@ -1,12 +1,14 @@
-"""Threads: one for linear algebra while rules are fitted, since many fits may run side by side."""
+"""Threads of a fit, and one for linear algebra while rules are fitted, since many fits may run side by side."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from threading import Lock
+from multiprocessing import parent_process
+from threading import Lock, current_thread, main_thread
 from typing import Any
 
-from joblib import effective_n_jobs
+from joblib import cpu_count, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 _LOCK = Lock()
@@ -48,6 +50,21 @@ def _list_libraries() -> list[Any]:
 # Decorates a function during which matrix products run in the thread that asks for them. Those of a fit are small, and
 # fits that run in threads of their own would otherwise get in each other's way.
 with_one_blas_thread = _use_one_thread()
+
+
+def count_fit_threads(n_jobs: int | None) -> int:
+    """Return in how many threads a fit may run trainings side by side.
+
+    By default in as many as linear algebra had before the fit, which OMP_NUM_THREADS, threadpoolctl and joblib limit;
+    in one where the fit is itself run in a thread or process among others.
+    """
+    if n_jobs is not None:
+        return effective_n_jobs(n_jobs)
+    if current_thread() is not main_thread() or parent_process() is not None:
+        return 1
+    told = os.environ.get("OMP_NUM_THREADS", "")
+    limits = [n_threads for _, n_threads in (_INSIDE[0] if _INSIDE else ())] + ([int(told)] if told.isdigit() else [])
+    return max(1, min([cpu_count(), *limits]))
 
 
 def count_threads(n_jobs: int | None) -> int:

@@ -17,7 +17,7 @@ from takagi.fitting._pilots import Mix, run_pilots
 from takagi.fitting._plan import Penalties, Plan, plan_teacher
 from takagi.fitting._rows import HEAVY, Rows, find_errors, measure_columns, split_rows, stack_rows
 from takagi.fitting._short import Short, fit_short, fit_short_classes
-from takagi.fitting._training import Stage, Trained, Watch, train_rules
+from takagi.fitting._training import Stage, Trained, Watch, begin_training, train_rules
 from takagi.profile import MAX_ROWS, measure_profile, spread_rows
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
@@ -223,13 +223,11 @@ def _teach(first: Trained, rows: Rows, plan: Plan, rng: np.random.Generator, wat
     config = replace(plan.config, max_iter=max(1, plan.config.max_iter // _SHORTER))
     try:
         watch.begin("teachers")
-        teachers = [first]
-        for size in sizes[1:]:
-            teachers.append(train_rules(rows, None, replace(plan, n_rules=size), rng, watch))
-            if watch.has_ended:
-                return first, "callback"
+        others = watch.run(begin_training(rows, None, replace(plan, n_rules=size), rng, watch) for size in sizes[1:])
+        if watch.has_ended:
+            return first, "callback"
         watch.begin("student")
-        labeled, lesson = _label(rows, teachers, rng), replace(plan, config=config, penalties=weak)
+        labeled, lesson = _label(rows, [first, *others], rng), replace(plan, config=config, penalties=weak)
         student = train_rules(labeled, None, lesson, rng, watch, start=first.rules)
     except KeyboardInterrupt:
         warn_user("Training was interrupted; the rules of the first of several fits are kept.")

@@ -44,7 +44,7 @@ from takagi.fitting._rows import (
     shrink_share,
     stack_rows,
 )
-from takagi.fitting._training import Watch, train_rules
+from takagi.fitting._training import Watch, begin_training
 from takagi.rulebase import RuleBase
 from takagi.training import LOSSES, Loss
 
@@ -112,18 +112,18 @@ def run_pilots(rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Gen
     watch.begin("pilots")
     n_more = n_iter * len(SMOOTHNESS_PER_NOISE) if chooses else mixes * n_few * len(splits)
     watch.expect(n_iter * len(splits) + n_more)
-    fit = partial(_fit_pilot, plan=plan, rng=rng, watch=watch)
+    begin = partial(_begin_pilot, plan=plan, rng=rng, watch=watch)
     weight = np.concatenate([judges.weight for _, judges in splits])
     n_batches = [len(training.X) / plan.config.batch_size for training, _ in splits]
     first = [plan.penalties.for_pilot(*_FIRST, number) for number in n_batches]
-    pilots = [fit(*one, _MAX_RULES[0], n_iter, keeps_best=True) for one in zip(splits, first, strict=True)]
+    pilots = watch.run(begin(*one, _MAX_RULES[0], n_iter, keeps_best=True) for one in zip(splits, first, strict=True))
     noise = np.average(np.concatenate([pilot.losses for pilot in pilots]), weights=weight)
     penalties, mix = plan.penalties.with_noise(float(noise)), Mix()
     if chooses and not watch.has_ended:
-        penalties, best = _choose_smoothness(splits[0], penalties, partial(fit, n_iter=n_iter), watch)
+        penalties, best = _choose_smoothness(splits[0], penalties, partial(begin, n_iter=n_iter), watch)
         pilots = [best]
     elif mixes and not watch.has_ended:
-        pilots = [fit(split, penalties, _MAX_RULES[0], n_few) for split in splits]
+        pilots = watch.run(begin(split, penalties, _MAX_RULES[0], n_few) for split in splits)
     if mixes and not watch.has_ended:
         mix = _mix_pilots(rows, splits, pilots, weight, plan.has_classes)
     watch.say(_describe(penalties, mix, plan.has_classes))
@@ -152,7 +152,7 @@ def _split(rows: Rows, plan: Plan, rng: np.random.Generator) -> Iterator[Split]:
         yield rows.take(training), rows.take(np.r_[chosen, heavy])
 
 
-def _fit_pilot(
+def _begin_pilot(
     split: Split,
     penalties: Penalties,
     max_rules: int,
@@ -162,14 +162,19 @@ def _fit_pilot(
     plan: Plan,
     rng: np.random.Generator,
     watch: Watch,
-) -> _Pilot:
-    """Return a pilot and its losses on the held-out rows, which choose its iterate if it keeps the best."""
+) -> Callable[[], _Pilot]:
+    """Return what trains a pilot and measures its losses on the held-out rows, which may choose its iterate."""
     training, judges = split
     n_rules = plan.n_rules if plan.has_fixed_rules else min(plan.n_rules, max_rules, len(training.X))
     config = replace(plan.config, max_iter=n_iter, n_iter_no_change=None)
     own = replace(plan, n_rules=n_rules, penalties=penalties, config=config)
-    rules = train_rules(training, judges if keeps_best else None, own, rng, watch).rules
-    return _Pilot(rules, measure_losses(rules, split, LOSSES[config.loss]))
+    train = begin_training(training, judges if keeps_best else None, own, rng, watch)
+
+    def go() -> _Pilot:
+        rules = train().rules
+        return _Pilot(rules, measure_losses(rules, split, LOSSES[config.loss]))
+
+    return go
 
 
 def measure_losses(rules: RuleBase, split: Split, loss: Loss) -> FloatArray:
@@ -192,15 +197,11 @@ def measure_entropy(part: FloatArray) -> float:
 
 
 def _choose_smoothness(
-    split: Split, usual: Penalties, fit: Callable[..., _Pilot], watch: Watch
+    split: Split, usual: Penalties, begin: Callable[..., Callable[[], _Pilot]], watch: Watch
 ) -> tuple[Penalties, _Pilot]:
     """Return penalties with the best smoothness, the usual one in doubt, and the pilot with the smallest losses."""
     weight, noise = split[1].weight, usual.noise
-    fitted: list[_Pilot] = []
-    for factor in SMOOTHNESS_PER_NOISE:
-        fitted.append(fit(split, usual.with_noise(noise, factor), _MAX_RULES[1]))
-        if watch.has_ended:
-            break
+    fitted = watch.run(begin(split, usual.with_noise(noise, factor), _MAX_RULES[1]) for factor in SMOOTHNESS_PER_NOISE)
     means = np.average([pilot.losses for pilot in fitted], axis=1, weights=weight)
     best = int(means.argmin())
     chosen = best if is_clearly_less(fitted[best].losses, fitted[0].losses, weight) else 0

@@ -1,10 +1,12 @@
 """One training, from rows to rules in the units of the data, and the watch over the trainings of a fit."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Lock
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.decomposition import PCA
@@ -17,7 +19,19 @@ from takagi.fitting._screening import screen_features, spread_rules
 from takagi.initializers import count_distinct
 from takagi.profile import MAX_ROWS, spread_rows
 from takagi.rulebase import RuleBase
-from takagi.training import LOSSES, Bounds, Callback, Progress, TrainConfig, TrainResult, find_width_floor, train
+from takagi.training import (
+    LOSSES,
+    Bounds,
+    Callback,
+    Progress,
+    TrainConfig,
+    TrainResult,
+    draw_ahead,
+    find_width_floor,
+    train,
+)
+
+T = TypeVar("T")
 
 _LOSSES = ("train_loss", "val_loss", "best_loss")  # of a progress
 _HUGE = 1e200  # a loss that is as good as infinite
@@ -34,9 +48,9 @@ class Stage(NamedTuple):
 
 
 class Watch:
-    """Counts stages and iterations of a fit, tells the callback, and keeps its wish to end.
+    """Counts stages and iterations of a fit, tells the callback, keeps its wish to end, and shares out the threads.
 
-    Members of a committee share one watch, each in a thread of its own.
+    Trainings side by side share one watch, each in a thread of its own.
 
     Parameters
     ----------
@@ -45,10 +59,12 @@ class Watch:
         way ends, and those that follow end after their first block.
     verbose : int
         Whether to print progress.
+    n_threads : int
+        How many trainings may run side by side.
     """
 
-    def __init__(self, callback: Callback | None = None, verbose: int = 0) -> None:
-        self.callback, self.verbose = callback, verbose
+    def __init__(self, callback: Callback | None = None, verbose: int = 0, n_threads: int = 1) -> None:
+        self.callback, self.verbose, self.n_threads = callback, verbose, n_threads
         self.stages: list[Stage] = []
         self.n_expected = 0
         self.has_ended = False
@@ -72,6 +88,22 @@ class Watch:
     def end(self) -> None:
         """Let every training end after its present block."""
         self.has_ended = True
+
+    def run(self, trainings: Iterable[Callable[[], T]]) -> list[T]:
+        """Run trainings that need nothing of each other side by side, and return what they return.
+
+        They are taken from the iterable in the thread that calls, one after the other: what an iterator draws and makes
+        for each of them does not depend on the threads.
+        """
+        if self.n_threads == 1:
+            return [training() for training in trainings]
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            try:
+                under_way = [pool.submit(training) for training in trainings]
+                return [training.result() for training in under_way]
+            except BaseException:
+                self.end()  # those in other threads
+                raise
 
     def follow(self, loss_factor: float) -> Callable[[Progress], bool]:
         """Return what one training is to call; losses are told in the units of the data."""
@@ -178,6 +210,23 @@ def train_rules(
     Rules start from `start`, in the units of the data, or from initial ones. Ctrl-C is raised unless
     `keep_interrupted`, which keeps the best rules so far.
     """
+    return begin_training(
+        rows, held_out, plan, rng, watch, start=start, keep_interrupted=keep_interrupted, draws_ahead=False
+    )()
+
+
+def begin_training(
+    rows: Rows,
+    held_out: Rows | None,
+    plan: Plan,
+    rng: np.random.Generator,
+    watch: Watch,
+    *,
+    start: RuleBase | None = None,
+    keep_interrupted: bool = False,
+    draws_ahead: bool = True,
+) -> Callable[[], Trained]:
+    """Return a training that `Watch.run` may run beside others, since it has drawn all that it needs."""
     rows, n_features = rows.balance(), rows.X.shape[1]
     features = np.arange(n_features)
     if n_features > plan.max_features and not plan.has_fixed_rules:
@@ -195,7 +244,9 @@ def train_rules(
     bounds = plan.bounds
     if plan.stays_in_range:
         bounds = bound_by_range(scaled.X.min(axis=0), scaled.X.max(axis=0), rules, config)
-    result = train(
+    batches, keep = draw_ahead(config, len(rows.X), rules.n_rules, rng) if draws_ahead else (None, None)
+    call = partial(
+        train,
         rules,
         scaled.X,
         scaled.y,
@@ -203,14 +254,21 @@ def train_rules(
         judges.y,
         config,
         rng=rng,
+        batches=batches,
+        keep=keep,
         sample_weight=scaled.weight,
         sample_weight_val=judges.weight,
         callback=watch.follow(units.loss_factor),
         bounds=bounds,
         keep_interrupted=keep_interrupted,
     )
-    watch.count(result.n_iter)
-    return Trained(result, rules, units, rows, config, features, n_features)
+
+    def go() -> Trained:
+        result = call()
+        watch.count(result.n_iter)
+        return Trained(result, rules, units, rows, config, features, n_features)
+
+    return go
 
 
 def _choose_features(rows: Rows, plan: Plan, start: RuleBase | None) -> IntArray:

@@ -18,7 +18,15 @@ from takagi.training._config import (
     TrainResult,
 )
 from takagi.training._own import FeasibleSet
-from takagi.training._train import Run, announce_compilation, begin_state, draw_keep, find_width_floor, train
+from takagi.training._train import (
+    Run,
+    announce_compilation,
+    begin_state,
+    draw_ahead,
+    draw_keep,
+    find_width_floor,
+    train,
+)
 
 __all__ = [
     "LOSSES",
@@ -35,6 +43,7 @@ __all__ = [
     "TrainResult",
     "announce_compilation",
     "begin_state",
+    "draw_ahead",
     "draw_keep",
     "find_width_floor",
     "train",

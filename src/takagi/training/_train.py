@@ -161,6 +161,14 @@ def _draw_blocks(config: TrainConfig, n_rows: int, n_rules: int, rng: np.random.
         yield batches, draw_keep((*batches.shape, n_rules), config.keep_prob, rng)  # type: ignore[arg-type]
 
 
+def draw_ahead(
+    config: TrainConfig, n_rows: int, n_rules: int, rng: np.random.Generator
+) -> tuple[IntArray, BoolArray | None]:
+    """Draw all batches and masks of a training at once, so that what follows may draw before it runs."""
+    batches, keep = (np.concatenate(parts) for parts in zip(*_draw_blocks(config, n_rows, n_rules, rng), strict=True))
+    return batches, keep if len(keep) else None
+
+
 def _replay_blocks(batches: IntArray, keep: BoolArray | None, n_rows: int, n_rules: int) -> Blocks:
     """Yield the batches and masks of a recorded run."""
     rows = np.ascontiguousarray(batches, dtype=np.intp)
