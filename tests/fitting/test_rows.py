@@ -8,6 +8,7 @@ from takagi.fitting._rows import (
     Rows,
     draw_order,
     measure_columns,
+    measure_spread,
     measure_units,
     merge_equal_rows,
     split_rows,
@@ -129,3 +130,16 @@ def test_rows_of_a_rare_class_of_great_weight_are_held_out_as_others_are():
     rows = Rows(np.arange(200.0)[:, None], rare.astype(float), np.where(rare[:, 0], 19.0, 1.0))
     assert len(draw_order(rows, np.random.default_rng(0))[1]) == 10
     assert not len(draw_order(rows, np.random.default_rng(0), by_class=True)[1])
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("n_columns", [1, 2, 10])
+def test_means_and_deviations_in_blocks_have_the_bits_of_those_of_all_rows(n_columns, order):
+    rng = np.random.default_rng(0)
+    columns, weight = np.asarray(3 + rng.normal(size=(20_001, n_columns)), order=order), rng.random(20_001)
+    mean, spread = measure_spread(columns, weight)
+    peak = np.abs(columns).max(axis=0)
+    scaled = columns / peak
+    expected = np.average(scaled, axis=0, weights=weight)
+    assert np.array_equal(mean, expected * peak)
+    assert np.array_equal(spread, np.sqrt(np.average((scaled - expected) ** 2, axis=0, weights=weight)) * peak)

@@ -1,5 +1,6 @@
 """Rows: which ones train and which ones validate, and in what units."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from takagi.rulemodel import RuleModel
 MAX_VALIDATION_ROWS = 2_000
 HEAVY = 8.0  # times the mean weight
 _DOUBT = 2.0  # weight of the squared standard error of a share
-_KEYS_AT_A_TIME = 8192
+_ROWS_AT_A_TIME = 8192
 STEP = np.uint64(0x9E3779B97F4A7C15)  # of the counter of SplitMix64
 
 
@@ -45,7 +46,8 @@ class Units(NamedTuple):
 
     def standardize(self, rows: Rows) -> Rows:
         """Return rows in standard units."""
-        X = (rows.X - self.x_mean) / self.x_scale
+        X = rows.X - self.x_mean
+        X /= self.x_scale
         return Rows(X, (rows.y - self.y_mean) / self.y_scale, rows.weight)
 
     @classmethod
@@ -97,8 +99,8 @@ def _key_rows(rows: Rows) -> np.ndarray:
     half_range = 0.5 * np.r_[rows.X.max(axis=0), rows.y.max(axis=0)] - 0.5 * low
     half_range[half_range == 0] = 1.0
     keys = np.zeros((len(rows.X), 2), dtype=np.uint64)
-    for start in range(0, len(keys), _KEYS_AT_A_TIME):
-        here = slice(start, start + _KEYS_AT_A_TIME)
+    for start in range(0, len(keys), _ROWS_AT_A_TIME):
+        here = slice(start, start + _ROWS_AT_A_TIME)
         unordered, ordered = keys[here].T
         for value, lowest, half in zip((*rows.X[here].T, *rows.y[here].T), low, half_range, strict=True):
             place = (0.5 * value - 0.5 * lowest) / half
@@ -171,7 +173,7 @@ def split_rows(rows: Rows, fraction: float, rng: np.random.Generator, by_class: 
 def measure_columns(columns: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return weighted means and standard deviations, the latter 1 for constant columns."""
     mean, spread = measure_spread(columns, weight)
-    return mean, np.where(is_constant(spread, np.abs(columns).max(axis=0)), 1.0, spread)
+    return mean, np.where(is_constant(spread, _find_peaks(columns)), 1.0, spread)
 
 
 def measure_spread(columns: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -179,11 +181,33 @@ def measure_spread(columns: FloatArray, weight: FloatArray) -> tuple[FloatArray,
 
     Columns are divided by their largest modulus first, so that no square overflows or underflows.
     """
-    peak = np.abs(columns).max(axis=0)
+    peak = _find_peaks(columns)
     peak[peak == 0] = 1.0
-    scaled = columns / peak
-    mean = np.average(scaled, axis=0, weights=weight)
-    return mean * peak, np.sqrt(np.average((scaled - mean) ** 2, axis=0, weights=weight)) * peak
+    mean = _average(columns, weight, lambda part: part / peak)
+    return mean * peak, np.sqrt(_average(columns, weight, lambda part: (part / peak - mean) ** 2)) * peak
+
+
+def _find_peaks(columns: FloatArray) -> FloatArray:
+    """Return the largest modulus of each column."""
+    return np.maximum(columns.max(axis=0), -columns.min(axis=0))
+
+
+def _average(columns: FloatArray, weight: FloatArray, change: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    """Return weighted means of columns that are changed a block at a time, so that no second copy of them is made.
+
+    NumPy adds rows up one after the other, so that blocks do not change a bit. What lies in memory column by column it
+    adds up by halves, and that is left to it.
+    """
+    goes_by_rows = columns.shape[1] > 1 and columns.flags.c_contiguous
+    size = _ROWS_AT_A_TIME if goes_by_rows else len(columns)
+    total = np.zeros(columns.shape[1])
+    for start in range(0, len(columns), size):
+        here = slice(start, start + size)
+        part = change(columns[here]) * weight[here, None]
+        if start:
+            part[0] += total
+        total = part.sum(axis=0)
+    return total / weight.sum()
 
 
 def measure_rms(columns: FloatArray, weight: FloatArray) -> FloatArray:

@@ -332,10 +332,10 @@ def check_dataset(X: FloatArray | None, y: FloatArray | None, weight: FloatArray
     """Return (X, y, weight) as the kernels want them."""
     if X is None or y is None:
         X, y = np.empty((0, rules.n_features)), np.empty((0, rules.n_outputs))
-    rows, target = np.array(X, dtype=float, order="C"), np.array(y, dtype=float, order="C")
+    rows, target = np.asarray(X, dtype=float, order="C"), np.asarray(y, dtype=float, order="C")
     if target.ndim == 1:
         target = target[:, None]
-    weight = np.ones(len(rows)) if weight is None else np.array(weight, dtype=float)
+    weight = np.ones(len(rows)) if weight is None else np.ascontiguousarray(weight, dtype=float)
     if (
         rows.shape != (len(target), rules.n_features)
         or target.shape[1] != rules.n_outputs
