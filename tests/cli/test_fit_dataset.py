@@ -132,7 +132,7 @@ def test_a_file_that_vanishes_on_the_way_is_named_and_the_rules_so_far_are_writt
         (["parquet/*.csv", *TARGET], 2, "no file matches"),
         (["parquet", "--target", "prise"], 2, "parquet has no column 'prise'. Did you mean 'price'?"),
         (["parquet", "--target", "fuel"], 1, "must be numbers, but holds text"),
-        (["parquet", *TARGET, "--sheet", "1"], 2, "a sheet is for a single Excel file. See --sheet."),
+        (["parquet", *TARGET, "--sheet", "1"], 2, "is a table in parts, which has no sheets. See --sheet."),
         (["parquet", "csv", *TARGET], 1, "some are Parquet and some are text"),
         (
             ["parquet", *TARGET, "--names", "a,b"],

@@ -130,6 +130,6 @@ def test_parts_are_trained_on_without_the_rows_held_out(cars, monkeypatch):
 
 
 def test_a_sheet_is_not_for_parts(cars):
-    with pytest.raises(DatasetError, match="single Excel file") as caught:
+    with pytest.raises(DatasetError, match="a table in parts, which has no sheets") as caught:
         TableParts.open([str(cars), str(cars)], TableLayout(sheet="1"))
     assert caught.value.about == "sheet"

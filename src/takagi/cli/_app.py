@@ -22,10 +22,11 @@ _INTERRUPTED = 130  # what a shell makes of Ctrl-C
 _HINTS = {
     "HeaderWarning": "If its first line is data, pass --no-header or --names.",
     "SheetWarning": "See --sheet.",
+    "TitleWarning": "See --header-row.",
 }
 _OPTIONS = (
     "names", "no_header", "sheet", "drop", "target", "committee", "row", "intervals", "group", "time", "member",
-    "task", "no_score", "interval",
+    "task", "no_score", "interval", "header_row", "query",
 )  # that errors are about  # fmt: skip
 
 MAKE, READ, PAPER = "Make and use a model", "Read a model", "The paper"

@@ -8,7 +8,7 @@ import typer
 
 from takagi._text import count, format_share
 from takagi.cli._console import Misuse, print_json, print_note, set_output
-from takagi.cli._options import AsJson, Names, NoHeader, QuietResult, Sheet, TableFile, Target
+from takagi.cli._options import AsJson, HeaderRow, Names, NoHeader, Query, QuietResult, Sheet, TableFile, Target
 from takagi.cli._tables import make_layout, open_input, read_labeled, show_scores
 from takagi.tables import OpenTable
 from takagi.workflow import CLASSIFICATION, MEASURES, REGRESSION, LabeledRows, LoadedModel, compare_predictions
@@ -23,6 +23,8 @@ def compare(
     table: TableFile,
     target: Target = None,
     sheet: Sheet = None,
+    header_row: HeaderRow = None,
+    query: Query = None,
     no_header: NoHeader = False,
     names: Names = None,
     as_json: AsJson = False,
@@ -34,7 +36,7 @@ def compare(
     where the model files know their rows.
     """
     set_output(quiet=quiet, silent=as_json)
-    source = open_input(table, make_layout(no_header, names, sheet))
+    source = open_input(table, make_layout(no_header, names, sheet, header_row, query))
     models = {_name(path): LoadedModel(path) for path in (first, second)}
     if len(models) < 2:
         raise Misuse("A and B are the same file; name two models.")

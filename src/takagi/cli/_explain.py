@@ -6,7 +6,18 @@ from typing import Annotated, Any
 import typer
 
 from takagi.cli._console import print_json, print_text, set_output
-from takagi.cli._options import AsJson, Member, ModelFile, Names, NoHeader, QuietResult, Sheet, TableFile
+from takagi.cli._options import (
+    AsJson,
+    HeaderRow,
+    Member,
+    ModelFile,
+    Names,
+    NoHeader,
+    Query,
+    QuietResult,
+    Sheet,
+    TableFile,
+)
 from takagi.cli._tables import make_layout, open_input
 from takagi.inspection import LocalExplanation, explain_local
 from takagi.workflow import LoadedModel
@@ -21,6 +32,8 @@ def explain(
     ] = None,
     member: Member = None,
     sheet: Sheet = None,
+    header_row: HeaderRow = None,
+    query: Query = None,
     no_header: NoHeader = False,
     names: Names = None,
     as_json: AsJson = False,
@@ -29,7 +42,7 @@ def explain(
     """Explain predictions: what each column adds to the average row's, and which rules fire."""
     set_output(quiet=quiet)
     loaded = LoadedModel(model)
-    source = open_input(table, make_layout(no_header, names, sheet))
+    source = open_input(table, make_layout(no_header, names, sheet, header_row, query))
     found = loaded.find_rows(source, row or [0])
     # Probabilities of a committee of classifiers are no sum that its members' rules explain.
     needs_one = member is not None or loaded.classes is not None

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from takagi.cli._console import Misuse
+from takagi.tables import find_database
 
 STANDARD = "-"
 
@@ -19,7 +20,8 @@ def check_output(path: Path, force: bool, suffixes: Sequence[str] = (), inputs: 
         raise Misuse(f"there is no folder {path.parent}; make it first.")
     if path.exists() and not path.is_file():
         raise Misuse(f"{path} is not a regular file; give the name of one.")
-    if path.exists() and any(Path(name).exists() and path.samefile(name) for name in inputs):
+    read = [find_database(str(name)) or Path(name) for name in inputs]
+    if path.exists() and any(one.exists() and path.samefile(one) for one in read):
         raise Misuse(f"{path} is read by this command; choose another name for the output.")
     if path.exists() and not force:
         raise Misuse(f"{path} exists; pass --force to replace it, or choose another name.")

@@ -23,9 +23,9 @@ from takagi.cli._console import (
     write_errors,
 )
 from takagi.cli._files import STANDARD, check_output
-from takagi.cli._options import AsJson, Force, Names, NoHeader, Quiet, Sheet, TableFiles
+from takagi.cli._options import AsJson, Force, HeaderRow, Names, NoHeader, Query, Quiet, Sheet, TableFiles
 from takagi.cli._progress import run_watched
-from takagi.cli._tables import make_layout, open_input, show_scores, show_training_table
+from takagi.cli._tables import make_layout, open_input, show_scores, show_training_table, write_source
 from takagi.inspection import export_text, rule_table
 from takagi.persistence import save
 from takagi.scores import ScoreSheet
@@ -150,6 +150,8 @@ def fit(
     no_score: Annotated[bool, typer.Option("--no-score", help="Train once, without a score.")] = False,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Seed of all random numbers.")] = 0,
     sheet: Sheet = None,
+    header_row: HeaderRow = None,
+    query: Query = None,
     no_header: NoHeader = False,
     names: Names = None,
     force: Force = False,
@@ -170,7 +172,7 @@ def fit(
     recipe = _choose_recipe(accurate or committee, droprule, bool(conditions or terms))
     if committee and tune:
         raise Misuse("--committee and --tune do not go together; leave one of them out.")
-    layout = make_layout(no_header, names, sheet)
+    layout = make_layout(no_header, names, sheet, header_row, query)
     source = workflow.TableParts.open(table, layout) if _has_parts(table) else open_input(table[0], layout)
     choice = workflow.ColumnChoice(drop or (), category or (), number or (), date or (), max_levels, group, time_column)
     parts, data = _read(source, target, choice, None if task is None else task.value, seed)
@@ -204,7 +206,7 @@ def fit(
         print_text("--accurate takes the accurate model.")
     _print_rules(model, output)
     save(model, output)
-    _say_next(output, getattr(source, "first", table[0]))
+    _say_next(output, write_source(getattr(source, "first", table[0]), layout))
     if as_json:
         print_json(
             {
@@ -362,7 +364,7 @@ def _name(candidate: workflow.Candidate) -> str:
 
 
 def _say_next(path: Path, table: str) -> None:
-    name, table = shlex.quote(str(path)), shlex.quote(table)
+    name, table = shlex.quote(str(path)), "TABLE" if table == STANDARD else table
     print_text(f"Wrote {path} ({path.expanduser().stat().st_size / 1000:,.0f} kB). To go on:")
     print_text(f"  takagi predict {name} NEW.csv -o predictions.csv")
     print_text(f"  takagi explain {name} {table} --row 0")

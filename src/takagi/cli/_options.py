@@ -5,6 +5,10 @@ from typing import Annotated
 
 import typer
 
+_TABLE = (
+    "A CSV, TSV, Parquet, Excel, OpenDocument or JSON lines file, also in gzip or zip; a database, such as "
+    "sqlite:///plant.db; or - for text on the standard input"
+)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on the standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 QuietResult = Annotated[bool, typer.Option("--quiet", "-q", help="Print the result and errors only.")]
@@ -12,22 +16,43 @@ Force = Annotated[bool, typer.Option("--force", help="Replace an output that exi
 
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file that takagi wrote.")]
 TableFile = Annotated[
-    str, typer.Argument(metavar="TABLE", help="A CSV, TSV, Parquet or Excel file, or - for text on the standard input.")
+    str,
+    typer.Argument(
+        metavar="TABLE",
+        help=f"{_TABLE}.",
+    ),
 ]
 TableFiles = Annotated[
     list[str],
     typer.Argument(
         metavar="TABLE...",
-        help="A CSV, TSV, Parquet or Excel file, or - for text on the standard input; or the parts of a table: CSV or "
-        "Parquet files, a folder of them, or a pattern in quotation marks.",
+        help=f"{_TABLE}; or the parts of a table: CSV or Parquet files, a folder of them, or a pattern in quotation "
+        "marks.",
     ),
 ]
 MaybeTableFile = Annotated[
-    str | None, typer.Argument(metavar="[TABLE]", show_default=False, help="A CSV, TSV, Parquet or Excel file, or -.")
+    str | None, typer.Argument(metavar="[TABLE]", show_default=False, help="A table, as for fit, or -.")
 ]
 Sheet = Annotated[
     str | None,
-    typer.Option(metavar="SHEET", show_default=False, help="Of an Excel file, a sheet's name or number from 1."),
+    typer.Option(
+        metavar="SHEET",
+        show_default=False,
+        help="Of a book, a sheet's name or number from 1; of a zip archive, a file's.",
+    ),
+]
+HeaderRow = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        show_default="found out",
+        help="The line, or row of a sheet, that holds the names, from 1; what is above it is left out.",
+    ),
+]
+Query = Annotated[
+    str | None,
+    typer.Option(metavar="SQL", show_default=False, help="Of a database, the query whose rows are the table."),
 ]
 NoHeader = Annotated[
     bool, typer.Option("--no-header", help="The first line is data; the columns are named x0, x1 and so on.")

@@ -12,7 +12,19 @@ from takagi._files import replace_when_whole
 from takagi._messages import unknown_name
 from takagi.cli._console import Misuse, print_json, print_text, set_output
 from takagi.cli._files import check_output
-from takagi.cli._options import AsJson, Force, MaybeTableFile, Member, ModelFile, Names, NoHeader, Quiet, Sheet
+from takagi.cli._options import (
+    AsJson,
+    Force,
+    HeaderRow,
+    MaybeTableFile,
+    Member,
+    ModelFile,
+    Names,
+    NoHeader,
+    Query,
+    Quiet,
+    Sheet,
+)
 from takagi.cli._tables import make_layout, open_input
 from takagi.workflow import LoadedModel
 
@@ -52,6 +64,8 @@ def plot(
         int | None, typer.Option(min=0, metavar="N", show_default="0", help="Of a waterfall, the row, counted from 0.")
     ] = None,
     sheet: Sheet = None,
+    header_row: HeaderRow = None,
+    query: Query = None,
     no_header: NoHeader = False,
     names: Names = None,
     force: Force = False,
@@ -70,7 +84,7 @@ def plot(
     drawn = loaded.take_member(member) if needs_one else loaded.model
     X = None
     if table is not None:
-        source = open_input(table, make_layout(no_header, names, sheet))
+        source = open_input(table, make_layout(no_header, names, sheet, header_row, query))
         X = loaded.find_rows(source, [row or 0])[row or 0] if kind == "waterfall" else loaded.read(source)
     _check_features(loaded, feature or [])
     os.environ.setdefault("MPLBACKEND", "agg")  # draws to files, whatever the screen

@@ -10,7 +10,7 @@ import typer
 from takagi._text import count
 from takagi.cli._console import Misuse, print_json, print_note, print_text, set_output
 from takagi.cli._files import STANDARD, check_output
-from takagi.cli._options import AsJson, Force, ModelFile, Names, NoHeader, Quiet, Sheet, TableFile
+from takagi.cli._options import AsJson, Force, HeaderRow, ModelFile, Names, NoHeader, Query, Quiet, Sheet, TableFile
 from takagi.cli._progress import ProgressBars
 from takagi.cli._tables import make_layout, open_input
 from takagi.cli._writers import SUFFIXES, open_writer
@@ -46,6 +46,8 @@ def predict(
         ),
     ] = False,
     sheet: Sheet = None,
+    header_row: HeaderRow = None,
+    query: Query = None,
     no_header: NoHeader = False,
     names: Names = None,
     force: Force = False,
@@ -64,7 +66,7 @@ def predict(
     loaded = LoadedModel(model)
     if interval is not None:
         loaded.check_coverage(interval)
-    source = open_input(table, make_layout(no_header, names, sheet))
+    source = open_input(table, make_layout(no_header, names, sheet, header_row, query))
     kept = _choose_kept(source, keep or [])
     start = time.perf_counter()
     task, n_rows = f"Predicting {source.label}", 0

@@ -8,7 +8,20 @@ import typer
 
 from takagi.cli._console import print_json, print_note, print_text, set_output
 from takagi.cli._files import check_output
-from takagi.cli._options import AsJson, Force, Member, ModelFile, Names, NoHeader, Quiet, Sheet, TableFile, Target
+from takagi.cli._options import (
+    AsJson,
+    Force,
+    HeaderRow,
+    Member,
+    ModelFile,
+    Names,
+    NoHeader,
+    Query,
+    Quiet,
+    Sheet,
+    TableFile,
+    Target,
+)
 from takagi.cli._tables import make_layout, open_input, read_labeled
 from takagi.workflow import LoadedModel
 
@@ -22,6 +35,8 @@ def report(
     title: Annotated[str | None, typer.Option(show_default=False, help="The page's title.")] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Show the page in the browser.")] = False,
     sheet: Sheet = None,
+    header_row: HeaderRow = None,
+    query: Query = None,
     no_header: NoHeader = False,
     names: Names = None,
     force: Force = False,
@@ -39,7 +54,7 @@ def report(
     path = check_output(output, force, (".html", ".htm"), [model, table])
     loaded = LoadedModel(model)
     shown = loaded.take_member(member)
-    rows = read_labeled(loaded, open_input(table, make_layout(no_header, names, sheet)), target)
+    rows = read_labeled(loaded, open_input(table, make_layout(no_header, names, sheet, header_row, query)), target)
     page = ModelReport(shown, rows.X, rows.y, title=title)
     page.write_html(path)
     print_text(f"Wrote {path} ({path.stat().st_size / 1000:,.0f} kB)")

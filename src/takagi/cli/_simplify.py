@@ -8,7 +8,20 @@ import typer
 from takagi._text import count
 from takagi.cli._console import print_json, print_text, set_output
 from takagi.cli._files import check_output
-from takagi.cli._options import AsJson, Force, Member, ModelFile, Names, NoHeader, Quiet, Sheet, TableFile, Target
+from takagi.cli._options import (
+    AsJson,
+    Force,
+    HeaderRow,
+    Member,
+    ModelFile,
+    Names,
+    NoHeader,
+    Query,
+    Quiet,
+    Sheet,
+    TableFile,
+    Target,
+)
 from takagi.cli._progress import ProgressBars
 from takagi.cli._tables import make_layout, open_input, read_labeled
 from takagi.inspection import export_text, rule_table
@@ -39,6 +52,8 @@ def simplify_model(
     member: Member = None,
     target: Target = None,
     sheet: Sheet = None,
+    header_row: HeaderRow = None,
+    query: Query = None,
     no_header: NoHeader = False,
     names: Names = None,
     force: Force = False,
@@ -53,7 +68,7 @@ def simplify_model(
     path = check_output(output, force, inputs=[table])
     loaded = LoadedModel(model)
     full = loaded.take_member(member)
-    rows = read_labeled(loaded, open_input(table, make_layout(no_header, names, sheet)), target)
+    rows = read_labeled(loaded, open_input(table, make_layout(no_header, names, sheet, header_row, query)), target)
     limits: dict[str, Any] = {
         "max_loss": max_loss, "max_rules": max_rules, "max_conditions": max_conditions, "max_terms": max_terms,
     }  # fmt: skip

@@ -7,7 +7,7 @@ from takagi._text import count, shorten, wrap, write_number
 from takagi.cli._console import cell, console, make_table, print_note, print_text, write_errors
 from takagi.cli._files import STANDARD
 from takagi.scores import COVERAGE, ScoreSheet
-from takagi.tables import Finding, NamedTable, OpenTable, TableCheck, TableLayout, open_table
+from takagi.tables import Finding, NamedTable, OpenTable, TableCheck, TableLayout, hide_password, open_table
 from takagi.workflow import LEFT_OUT, REGRESSION, LabeledRows, LoadedModel, TrainingTable, list_labels
 
 _MOST_LISTED = 20
@@ -16,13 +16,30 @@ _MOST_CLASSES = 5
 _TO_DROP = ("leak", "identifier", "row number", "constant", "duplicate column")
 
 
-def make_layout(no_header: bool = False, names: str | None = None, sheet: str | None = None) -> TableLayout:
+def make_layout(
+    no_header: bool = False,
+    names: str | None = None,
+    sheet: str | None = None,
+    header_row: int | None = None,
+    query: str | None = None,
+) -> TableLayout:
     """Return what the options say of a table."""
-    return TableLayout(no_header, None if names is None else [word.strip() for word in names.split(",")], sheet)
+    listed = None if names is None else [word.strip() for word in names.split(",")]
+    return TableLayout(no_header, listed, sheet, header_row, query)
+
+
+def write_source(table: str, layout: TableLayout) -> str:
+    """Return a table and the options that say how it is read, as they are typed; passwords are left out."""
+    options = {"--sheet": layout.sheet, "--header-row": layout.header_row, "--query": layout.query}
+    options["--names"] = None if layout.names is None else ",".join(layout.names)
+    words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
+    return shlex.join([hide_password(table), *words, *(["--no-header"] if layout.no_header else [])])
 
 
 def open_input(table: str, layout: TableLayout) -> OpenTable:
-    """Open a file, or the standard input."""
+    """Open a file, a database, or the standard input."""
+    if table == STANDARD and sys.stdin.isatty():
+        print_note("paste or type the table, names first, and end it with Ctrl-D on a line of its own.")
     return open_table(sys.stdin.buffer if table == STANDARD else table, layout)
 
 

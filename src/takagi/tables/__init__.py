@@ -12,13 +12,12 @@ from takagi.tables._describe import describe_column
 from takagi.tables._dialect import LARGE_BYTES
 from takagi.tables._doctor import check_table
 from takagi.tables._encoder import TableEncoder
-from takagi.tables._errors import ColumnWarning, DatasetError, HeaderWarning, RequestError, SheetWarning
+from takagi.tables._errors import ColumnWarning, DatasetError, HeaderWarning, RequestError, SheetWarning, TitleWarning
 from takagi.tables._files import (
     PARQUET_SUFFIXES,
     TEXT_SUFFIXES,
     NamedTable,
     OpenTable,
-    TableLayout,
     find_columns,
     find_files,
     is_pattern,
@@ -27,10 +26,12 @@ from takagi.tables._files import (
 )
 from takagi.tables._findings import Finding, TableCheck
 from takagi.tables._formats import find_date_form, find_odd_word
+from takagi.tables._layout import TableLayout
 from takagi.tables._open import open_dataset, open_rows
 from takagi.tables._schema import TextParts
 from takagi.tables._shuffle import shuffle_rows
 from takagi.tables._source import Block, Roles, RowSample, RowSource
+from takagi.tables._sql import find_database, hide_password, is_address
 
 __all__ = [
     "LARGE_BYTES",
@@ -57,17 +58,21 @@ __all__ = [
     "TableEncoder",
     "TableLayout",
     "TextParts",
+    "TitleWarning",
     "as_dates",
     "as_numbers",
     "as_words",
     "check_table",
     "describe_column",
     "find_columns",
+    "find_database",
     "find_date_form",
     "find_files",
     "find_form",
     "find_kind",
     "find_odd_word",
+    "hide_password",
+    "is_address",
     "is_pattern",
     "list_origins",
     "locate_file",

@@ -4,11 +4,13 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import NamedTuple
 
 from takagi.tables._errors import RequestError
+from takagi.tables._header import find_header
+from takagi.tables._unpack import FileBytes, unpacking
 
 HEAD_BYTES = 2**20  # what the delimiter is found out from
 LARGE_BYTES = 10**9  # of a single file, from which on it is not read whole
@@ -39,9 +41,11 @@ class Dialect:
     encoding: str  # as Python names it
     delimiter: str  # what stands between cells; a regular expression for runs of spaces
     decimal: str  # "." or ","
-    first_row: tuple[str, ...]  # the cells of the first line
-    has_names: bool = True  # whether the first line holds names; found by the reader's wish, not guessed
-    n_blank: int = 0  # how many empty lines come before the first line
+    first_row: tuple[str, ...]  # the cells of the first line, or of the one below titles
+    has_names: bool = True  # whether that line holds names; found by the reader's wish, not guessed
+    n_before: int = 0  # how many lines come before it, empty ones and titles
+    n_titles: int = 0  # how many of these are titles
+    line: int = 1  # where it is in the file, from 1
 
     @property
     def looks_like_data(self) -> bool:
@@ -54,33 +58,35 @@ class Dialect:
         return f"{WORDS[self.delimiter]}-separated{comma}, {label}"
 
 
-def read_dialects(paths: Sequence[Path]) -> tuple[list[Dialect], str]:
+def read_dialects(files: Sequence[FileBytes], header_row: int | None = None) -> tuple[list[Dialect], str]:
     """Return how each of some text files is read, and a remark on their encoding.
 
-    Of a single file all lines tell the encoding, unless it is very large; of several files their beginnings do.
+    Of a single file all lines tell the encoding, unless it is very large; of several files their beginnings do. The
+    names are in the line that `header_row` says, from 1, or where they are found.
     """
-    first, remark, is_plain = _read_dialect(paths[0], reads_all=len(paths) == 1)
+    first, remark, is_plain = _read_dialect(files[0], header_row, reads_all=len(files) == 1)
     rows = [first]
-    for path in paths[1:]:
-        other, other_remark, is_other_plain = _read_dialect(path)
+    for file in files[1:]:
+        other, other_remark, is_other_plain = _read_dialect(file, header_row)
         rows.append(other)
         goes_with = is_plain or is_other_plain or _strip_mark(other.encoding) == _strip_mark(first.encoding)
         if other.delimiter != first.delimiter or not goes_with:
-            raise ValueError(f"{paths[0]} is {first}, but {path} is {other}. Save all files alike.")
+            raise ValueError(f"{files[0]} is {first}, but {file} is {other}. Save all files alike.")
         if is_plain and not is_other_plain:
             first, remark, is_plain = replace(first, encoding=other.encoding), other_remark, False
         if other.decimal == ",":
             first = replace(first, decimal=",")
-    return [replace(first, first_row=row.first_row, n_blank=row.n_blank) for row in rows], remark
+    return [replace(row, encoding=first.encoding, decimal=first.decimal) for row in rows], remark
 
 
-def _read_dialect(path: Path, reads_all: bool = False) -> tuple[Dialect, str, bool]:
+def _read_dialect(file: FileBytes, header_row: int | None = None, reads_all: bool = False) -> tuple[Dialect, str, bool]:
     """Return the dialect of a file, a remark, and whether it is nothing but ASCII, the same in most encodings."""
-    with path.open("rb") as stream:
+    is_large = file.path.stat().st_size >= LARGE_BYTES
+    with unpacking(file), file.open() as stream:
         head = stream.read(HEAD_BYTES)
         stream.seek(0)
-        is_large = path.stat().st_size >= LARGE_BYTES
-        return read_head(head, stream if reads_all and not is_large else cut_lines(head), str(path))
+        lines = stream if reads_all and not is_large else cut_lines(head)
+        return read_head(head, lines, str(file), header_row)
 
 
 def cut_lines(head: bytes) -> list[bytes]:
@@ -89,11 +95,13 @@ def cut_lines(head: bytes) -> list[bytes]:
     return (head if is_all else head[: max(head.rfind(b"\n"), head.rfind(b"\r")) + 1]).splitlines()
 
 
-def read_head(head: bytes, lines: Iterable[bytes], label: str) -> tuple[Dialect, str, bool]:
+def read_head(
+    head: bytes, lines: Iterable[bytes], label: str, header_row: int | None = None
+) -> tuple[Dialect, str, bool]:
     """Return how a file that begins with `head` is read, a remark, and whether the beginning is ASCII."""
     encoding, remark = find_encoding(head, lines, label)
     try:
-        dialect = find_dialect(head, encoding, len(head) < HEAD_BYTES, label)
+        dialect = find_dialect(head, encoding, len(head) < HEAD_BYTES, label, header_row)
     except UnicodeDecodeError:
         raise ValueError(f"{label} is not {encoding.upper()} throughout. Save it as UTF-8.") from None
     return dialect, remark, head.isascii() and b"\0" not in head
@@ -132,7 +140,7 @@ def _find_wide(head: bytes, name: str) -> str:
         return "utf-16-le"
     if odd < _FEW_SIGNS and even > 0.3:
         return "utf-16-be"
-    raise ValueError(f"{name} is not text, Parquet or Excel. Save the table as CSV (UTF-8).")
+    raise ValueError(f"{name} is no text, nor another table that can be read. Save it as CSV (UTF-8).")
 
 
 def _scan(lines: Iterable[bytes]) -> tuple[int | None, int | None, bool]:
@@ -159,7 +167,15 @@ def _scan(lines: Iterable[bytes]) -> tuple[int | None, int | None, bool]:
 # -- cells -------------------------------------------------------------------------------------------------------------
 
 
-def find_dialect(head: bytes, encoding: str, is_all: bool, name: str) -> Dialect:
+class _Record(NamedTuple):
+    """The cells of a line, how many lines come before it, and where it is in the file, from 1."""
+
+    cells: list[str]
+    n_before: int = 0
+    line: int = 1
+
+
+def find_dialect(head: bytes, encoding: str, is_all: bool, name: str, header_row: int | None = None) -> Dialect:
     """Find out how the cells of a text file are separated."""
     text = codecs.getincrementaldecoder(encoding)().decode(head)
     sample = text if is_all else text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
@@ -167,17 +183,27 @@ def find_dialect(head: bytes, encoding: str, is_all: bool, name: str) -> Dialect
         raise ValueError(
             f"{name} is empty." if is_all else f"{name} has no line break in its first megabyte: it is no table."
         )
-    found = {delimiter: _split(sample, delimiter) for delimiter in WORDS}
+    found = {delimiter: _skip_titles(_split(sample, delimiter), header_row) for delimiter in WORDS}
+    if header_row is not None and not any(found.values()):
+        raise RequestError(f"line {header_row} of {name} is empty or too far down for names.", "header_row")
     scores = {delimiter: _consistency(records) for delimiter, records in found.items()}
     delimiter = max(("\t", ";", "|", ","), key=lambda one: scores[one])
     if scores[SPACES] >= 0.9 and (scores[delimiter] < 0.9 or _holds_numbers_in_a_cell(found[delimiter])):
         delimiter = SPACES
-    records = found[delimiter] if scores[delimiter] else _split(sample, ",")
     delimiter = delimiter if scores[delimiter] else ","
-    first = tuple(word.strip() for word in records[0])
-    blank = re.match(rf"[\s{re.escape(delimiter)}]*", sample)
-    n_blank = len(re.findall("\r\n|\r|\n", blank[0])) if blank else 0
-    return Dialect(encoding, delimiter, _find_decimal(records, delimiter), first, n_blank=n_blank)
+    records = found[delimiter] or _split(sample, ",")
+    first = tuple(word.strip() for word in records[0].cells)
+    n_titles = len(_split(sample, delimiter)) - len(records) if header_row is None else 0
+    decimal = _find_decimal(records, delimiter)
+    return Dialect(encoding, delimiter, decimal, first, True, records[0].n_before, n_titles, records[0].line)
+
+
+def _skip_titles(records: list[_Record], header_row: int | None) -> list[_Record]:
+    """Return the records from the names on; none if there is nothing in the row that is said to hold them."""
+    if header_row is None:
+        return records[find_header([record.cells for record in records]) :]
+    places = [k for k, record in enumerate(records) if record.line == header_row]
+    return records[places[0] :] if places else []
 
 
 def set_names(dialect: Dialect, names: Sequence[str] | None, label: str) -> Dialect:
@@ -192,42 +218,54 @@ def make_names(names: Sequence[str] | None, n_columns: int, label: str) -> list[
     return list(names or (f"x{k}" for k in range(n_columns)))
 
 
-def _split(sample: str, delimiter: str) -> list[list[str]]:
-    """Return the cells of the first records that are not empty."""
-    records: list[list[str]] = []
+def _split(sample: str, delimiter: str) -> list[_Record]:
+    """Return the first records that are not empty."""
+    records: list[_Record] = []
     lines = io.StringIO(sample, newline="")
-    rows: Iterable[list[str]]
-    if delimiter == SPACES:
-        rows = ([word.strip('"') for word in re.findall(r'"[^"]*"|\S+', line)] for line in lines)
-    else:
-        csv.field_size_limit(_MOST_CELL)
-        rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    rows = _split_at_spaces(lines) if delimiter == SPACES else _split_at(lines, delimiter)
     try:
         for row in rows:
-            if any(word.strip() for word in row):
+            if any(word.strip() for word in row.cells):
                 records.append(row)
             if len(records) == _MOST_RECORDS:
                 break
     except csv.Error:  # a quotation that never ends; the reader says where
         pass
-    return records or [[sample]]
+    return records or [_Record([sample])]
 
 
-def _consistency(records: list[list[str]]) -> float:
-    """Return which part of the records has as many cells as the first one, and 0 if that is one cell."""
-    width = len(records[0])
-    return 0.0 if width < 2 else sum(len(record) == width for record in records) / len(records)
+def _split_at(lines: Iterable[str], delimiter: str) -> Iterator[_Record]:
+    csv.field_size_limit(_MOST_CELL)
+    reader, line = csv.reader(lines, delimiter=delimiter, skipinitialspace=True), 1
+    for n_before, cells in enumerate(reader):
+        yield _Record(cells, n_before, line)
+        line = reader.line_num + 1
 
 
-def _holds_numbers_in_a_cell(records: list[list[str]]) -> bool:
+def _split_at_spaces(lines: Iterable[str]) -> Iterator[_Record]:
+    """Yield lines, of which the empty ones do not count as lines before others: the reader does not see them."""
+    n_before = 0
+    for line, text in enumerate(lines, start=1):
+        if text.strip():
+            yield _Record([word.strip('"') for word in re.findall(r'"[^"]*"|\S+', text)], n_before, line)
+            n_before += 1
+
+
+def _consistency(records: list[_Record]) -> float:
+    """Return which part of the records has as many cells as the first one, and 0 if that is one cell or none."""
+    width = len(records[0].cells) if records else 0
+    return 0.0 if width < 2 else sum(len(record.cells) == width for record in records) / len(records)
+
+
+def _holds_numbers_in_a_cell(records: list[_Record]) -> bool:
     """Tell whether cells hold several numbers with spaces between, so that they are no cells."""
-    rows = [word.split() for word in records[-1]]
+    rows = [word.split() for word in (records[-1].cells if records else [])]
     return any(len(words) > 1 and all(_NUMBER.fullmatch(word) for word in words) for words in rows)
 
 
-def _find_decimal(records: list[list[str]], delimiter: str) -> str:
+def _find_decimal(records: list[_Record], delimiter: str) -> str:
     if delimiter == ",":
         return "."
-    words = [word.strip() for record in records[1:] or records for word in record]
+    words = [word.strip() for record in records[1:] or records for word in record.cells]
     n_comma, n_point = (sum(sign.fullmatch(word) is not None for word in words) for sign in (_WITH_COMMA, _WITH_POINT))
     return "," if n_comma > n_point else "."

@@ -38,5 +38,9 @@ class ColumnWarning(UserWarning):
     """A column of a table makes no input."""
 
 
+class TitleWarning(UserWarning):
+    """A table has rows above its names, which are left out."""
+
+
 class SheetWarning(UserWarning):
     """A file has several sheets, and the first one is read."""

@@ -1,10 +1,10 @@
-"""Files as tables: text, Parquet and Excel, told apart by their content, read whole or in blocks of rows."""
+"""Files as tables: text, Parquet, sheets, JSON and databases, told apart by their content, read whole or in blocks."""
 
 import glob
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
@@ -14,47 +14,20 @@ from takagi._messages import find_nearest, need_extra, warn_user
 from takagi._text import quote
 from takagi.tables._dialect import HEAD_BYTES, Dialect, cut_lines, read_dialects, read_head, set_names
 from takagi.tables._errors import DatasetError, HeaderWarning, RequestError
-from takagi.tables._excel import ExcelTable
-from takagi.tables._text import ByteStream, TextTable
+from takagi.tables._json import JSON_SUFFIXES, is_json, open_json
+from takagi.tables._layout import TableLayout, list_names, tell_titles
+from takagi.tables._sheets import open_sheet
+from takagi.tables._sql import SQLITE_MARK, hide_password, is_address, open_query
+from takagi.tables._text import TextTable
+from takagi.tables._unpack import GZIP, ZIP, ByteStream, FileBytes, find_bytes, unpack_stream, unpacking
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
-TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
+_PLAIN_SUFFIXES = (".csv", ".tsv", ".txt")
+TEXT_SUFFIXES = (*_PLAIN_SUFFIXES, *(f"{suffix}.gz" for suffix in _PLAIN_SUFFIXES))
+TABLE_SUFFIXES = PARQUET_SUFFIXES + TEXT_SUFFIXES + JSON_SUFFIXES + (".xlsx", ".xls", ".ods")
 _SUFFIXES = PARQUET_SUFFIXES + TEXT_SUFFIXES
 _PATTERN = "*?["
-_PARQUET, _ZIP, _OLD_EXCEL, _GZIP = b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"\x1f\x8b"
-_MOST_SHOWN = 8
-
-
-@dataclass(frozen=True)
-class TableLayout:
-    """What a user says of a table.
-
-    Parameters
-    ----------
-    no_header : bool, default=False
-        Whether the first line of a text file is data; the columns are then x0, x1 and so on.
-    names : sequence of str, optional
-        Names of all columns; the first line is then data, too.
-    sheet : str, optional
-        Of an Excel file, the name of a sheet or its number from 1.
-    """
-
-    no_header: bool = False
-    names: Sequence[str] | None = None
-    sheet: str | None = None
-
-    @property
-    def is_headless(self) -> bool:
-        """Whether the first line is data."""
-        return self.no_header or self.names is not None
-
-    def refuse_names(self, label: str) -> None:
-        """Raise an error if there is anything to say of names, which a Parquet file has already."""
-        if self.is_headless:
-            raise RequestError(
-                f"{label} is Parquet, which has names of its own; give no others.",
-                "no_header" if self.no_header else "names",
-            )
+_PARQUET, _OLD_EXCEL = b"PAR1", b"\xd0\xcf\x11\xe0"
 
 
 class NamedTable(Protocol):
@@ -89,12 +62,15 @@ class OpenTable(NamedTable, Protocol):
 
 
 def open_table(source: str | Path | BinaryIO, layout: TableLayout | None = None) -> OpenTable:
-    r"""Open a table: a text, Parquet or Excel file, whatever its name ends in, or a stream of text.
+    r"""Open a table: a text, Parquet, Excel, OpenDocument or JSON file, a database, or a stream of text.
+
+    Files are told apart by what is in them, whatever their names end in. They may be compressed with gzip, or lie in a
+    zip archive.
 
     Parameters
     ----------
-    source : path or binary stream
-        The file.
+    source : path, address or binary stream
+        The file, the address of a database such as ``sqlite:///plant.db``, or text.
     layout : TableLayout, optional
         What is known of it.
 
@@ -109,70 +85,98 @@ def open_table(source: str | Path | BinaryIO, layout: TableLayout | None = None)
     [9.5, 7.25]
     """
     layout = layout or TableLayout()
-    table = _open_file(source, layout) if isinstance(source, str | Path) else _open_stream(source, layout)
+    if isinstance(source, str) and is_address(source):
+        layout.refuse(hide_password(source), "a database", "no_header", "names", "header_row", "sheet")
+        table: OpenTable = open_query(source, layout.query)
+    else:
+        table = _open_file(source, layout) if isinstance(source, str | Path) else _open_stream(source, layout)
     _check_names(table)
     return table
 
 
 def _open_file(source: str | Path, layout: TableLayout) -> OpenTable:
     path = locate_file(source)
-    head = _read_mark(path)
+    file = find_bytes(path, layout.sheet, TABLE_SUFFIXES)
+    if file.member and layout.sheet is not None:
+        layout = replace(layout, sheet=None)
+    head, label = file.read_mark(), str(file)
     if not head:
-        raise ValueError(f"{path} is empty.")
-    if head.startswith(_GZIP):
-        raise ValueError(f"{path} is compressed; unpack it first.")
-    if head == _PARQUET:
-        layout.refuse_names(str(path))
-        return ParquetTable(path)
-    if head in (_ZIP, _OLD_EXCEL):
-        return ExcelTable(path, layout.sheet, layout.names, layout.is_headless)
-    if layout.sheet is not None:
-        raise RequestError(f"{path} is no Excel file and has no sheets.", "sheet")
-    return open_texts([path], layout)[0]
+        raise ValueError(f"{label} is empty.")
+    if head == SQLITE_MARK:
+        layout.refuse(label, "a database", "no_header", "names", "header_row", "sheet")
+        return open_query(path, layout.query)
+    layout.refuse(label, "a file", "query")
+    if head.startswith(_PARQUET):
+        layout.refuse(label, "Parquet", "no_header", "names", "header_row", "sheet")
+        return ParquetTable(file)
+    if head.startswith((ZIP, _OLD_EXCEL)):
+        return open_sheet(file, layout)
+    return _open_plain(file, layout)
 
 
-def _read_mark(path: Path) -> bytes:
-    """Return the first bytes, which tell formats apart."""
-    with path.open("rb") as stream:
-        return stream.read(len(_PARQUET))
+def _open_plain(file: FileBytes, layout: TableLayout) -> OpenTable:
+    """Open a file of text or JSON."""
+    with unpacking(file), file.open() as stream:
+        is_object = is_json(stream.read(HEAD_BYTES), file.member or file.path.name)
+    if is_object:
+        layout.refuse(str(file), "JSON", "no_header", "names", "header_row", "sheet")
+        with unpacking(file), file.open() as stream:
+            return open_json(stream, str(file))
+    layout.refuse(str(file), "text", "sheet")
+    return open_texts([file], layout)[0]
 
 
 def is_parquet(path: Path) -> bool:
     """Whether a file is Parquet, or was to be if there is nothing in it."""
-    mark = _read_mark(path)
+    with path.open("rb") as stream:
+        mark = stream.read(len(_PARQUET))
     return mark == _PARQUET or (not mark and path.suffix.lower() in PARQUET_SUFFIXES)
 
 
-def _open_stream(stream: BinaryIO, layout: TableLayout) -> TextTable:
+def _open_stream(stream: BinaryIO, layout: TableLayout) -> OpenTable:
+    label = "the standard input"
+    layout.refuse(label, "text", "sheet", "query")
     head = stream.read(HEAD_BYTES)
-    dialect, remark, _ = read_head(head, cut_lines(head), "the standard input")
+    if head.startswith((_PARQUET, ZIP, _OLD_EXCEL)):
+        raise ValueError(f"{label} takes text, JSON lines and gzip; save what comes to a file first.")
+    read = getattr(stream, "read1", stream.read)  # as much as there is, and no waiting for more
+    pieces = chain([head], iter(lambda: read(HEAD_BYTES), b""))
+    if head.startswith(GZIP):
+        with unpacking(None):
+            return _open_stream(unpack_stream(pieces), layout)
+    if is_json(head):
+        layout.refuse(label, "JSON", "no_header", "names", "header_row")
+        return open_json(io.BufferedReader(ByteStream(pieces)), label)
+    dialect, remark, _ = read_head(head, cut_lines(head), label, layout.header_row)
     if remark:
         warn_user(remark)
     if len(head) < HEAD_BYTES and not dialect.encoding.startswith(("utf-16", "utf-32")):
-        head += b"\n"  # pyarrow wants one after the names, even if nothing follows
-    read = getattr(stream, "read1", stream.read)  # as much as there is, and no waiting for more
-    pieces = chain([head], iter(lambda: read(HEAD_BYTES), b""))
-    return TextTable(_name(dialect, layout, "the standard input"), None, io.BufferedReader(ByteStream(pieces)))
+        pieces = chain(pieces, [b"\n"])  # pyarrow wants one after the names, even if nothing follows
+    return TextTable(_name(dialect, layout, label), None, io.BufferedReader(ByteStream(pieces)))
 
 
-def open_texts(paths: Sequence[Path], layout: TableLayout) -> list[TextTable]:
+def open_texts(files: Sequence[FileBytes], layout: TableLayout) -> list[TextTable]:
     """Open text files that are parts of one table, and so written alike."""
-    dialects, remark = read_dialects(paths)
+    dialects, remark = read_dialects(files, layout.header_row)
     if remark:
         warn_user(remark)
-    pairs = zip(dialects, paths, strict=True)
-    return [TextTable(_name(dialect, layout, str(path)), path) for dialect, path in pairs]
+    pairs = zip(dialects, files, strict=True)
+    return [TextTable(_name(dialect, layout, str(file)), file) for dialect, file in pairs]
 
 
 def _name(dialect: Dialect, layout: TableLayout, label: str) -> Dialect:
-    return set_names(dialect, layout.names, label) if layout.is_headless else dialect
+    if layout.is_headless:
+        return set_names(dialect, layout.names, label)
+    if dialect.n_titles:
+        tell_titles(label, dialect.n_titles, dialect.line, dialect.first_row)
+    return dialect
 
 
 def _check_names(table: NamedTable) -> None:
     repeated = [name for name, number in Counter(table.names).items() if number > 1]
     looks_like_data = isinstance(table, TextTable) and table.dialect.has_names and table.dialect.looks_like_data
     if looks_like_data:
-        warn_user(f"the names of {table.label} look like data: {_list_names(table.names[:4])}.", HeaderWarning)
+        warn_user(f"the names of {table.label} look like data: {list_names(table.names[:4])}.", HeaderWarning)
     if repeated:
         raise ValueError(f"{table.label} has several columns named {quote(repeated[0])}. Rename or remove all but one.")
 
@@ -187,14 +191,9 @@ def find_columns(table: NamedTable, wanted: Sequence[str], about: str = "") -> l
         if name not in known:
             near = find_nearest(name, table.names)
             hint = f" Did you mean {quote(near)}?" if near is not None else ""
-            message = f"{table.label} has no column {quote(name)}.{hint} It has {_list_names(table.names)}."
+            message = f"{table.label} has no column {quote(name)}.{hint} It has {list_names(table.names)}."
             raise RequestError(message, about) if about else ValueError(message)
     return list(wanted)
-
-
-def _list_names(names: Sequence[str]) -> str:
-    shown = ", ".join(map(quote, names[:_MOST_SHOWN]))
-    return shown if len(names) <= _MOST_SHOWN else f"{shown} and {len(names) - _MOST_SHOWN:,} more"
 
 
 class ParquetTable:
@@ -202,13 +201,14 @@ class ParquetTable:
 
     description = "Parquet"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, source: FileBytes) -> None:
         parquet = need_extra("pyarrow.parquet", "parquet")
-        self.label = str(path)
+        self.label = str(source)
+        content = source.open() if source.packing else source.path
         try:
-            self.file = parquet.ParquetFile(path, pre_buffer=False)  # else it would be held whole
+            self.file = parquet.ParquetFile(content, pre_buffer=False)  # else it would be held whole
         except (OSError, ValueError) as error:
-            raise ValueError(f"{path} is damaged or not Parquet: {str(error).splitlines()[0]}") from error
+            raise ValueError(f"{source} is damaged or not Parquet: {str(error).splitlines()[0]}") from error
         self.names = [name for name in self.file.schema_arrow.names if not name.startswith(INDEX_PREFIX)]
 
     def read(self, columns: Sequence[str], kinds: Kinds = NO_KINDS) -> Any:
@@ -264,7 +264,7 @@ def is_pattern(source: str) -> bool:
 def _find(source: str | Path) -> list[Path]:
     path = Path(source).expanduser()
     if path.is_dir():
-        found = [file for file in sorted(path.rglob("*")) if file.suffix.lower() in _SUFFIXES and _is_data(file, path)]
+        found = [file for file in sorted(path.rglob("*")) if _is_data(file, path)]
         if not found:
             raise RequestError(f"the folder {path} has no file that ends in {', '.join(_SUFFIXES)}.")
         return found
@@ -285,5 +285,6 @@ def _lacking_error(path: Path) -> RequestError:
 
 
 def _is_data(file: Path, folder: Path) -> bool:
-    """Whether a file is none of those that other tools leave beside data, such as _metadata."""
-    return file.is_file() and not any(part.startswith(("_", ".")) for part in file.relative_to(folder).parts)
+    """Whether a file is data, and none of those that other tools leave beside it, such as _metadata."""
+    is_known = file.is_file() and file.name.lower().endswith(_SUFFIXES)
+    return is_known and not any(part.startswith(("_", ".")) for part in file.relative_to(folder).parts)

@@ -9,9 +9,12 @@ from takagi._validation import is_dask
 from takagi.tables._arrow import ArrowSource
 from takagi.tables._dask import DaskSource
 from takagi.tables._errors import DatasetError
-from takagi.tables._files import TableLayout, find_files, is_parquet, open_texts
+from takagi.tables._files import find_files, is_parquet, open_texts
+from takagi.tables._json import is_json
+from takagi.tables._layout import TableLayout
 from takagi.tables._schema import TextParts
 from takagi.tables._source import RowSource, assign_roles
+from takagi.tables._unpack import find_bytes
 
 
 def open_rows(
@@ -33,6 +36,7 @@ def open_dataset(source: Any, layout: TableLayout | None = None) -> Any:
     if isinstance(source, arrow.Dataset):
         return source
     paths = find_files(source)
+    _refuse_whole(paths)
     kinds = {is_parquet(path) for path in paths}
     if len(kinds) > 1:
         raise DatasetError(f"{name_source(source)}: some are Parquet and some are text; give one kind at a time.")
@@ -42,9 +46,16 @@ def open_dataset(source: Any, layout: TableLayout | None = None) -> Any:
     except (OSError, ValueError) as error:  # pyarrow's errors are either; it looks into the first file only
         raise DatasetError(f"{paths[0]} is damaged or empty: {str(error).splitlines()[0]}") from error
     try:
-        return TextParts(open_texts(paths, layout or TableLayout()))
+        return TextParts(open_texts([find_bytes(path) for path in paths], layout or TableLayout()))
     except (OSError, ValueError) as error:
         raise error if isinstance(error, DatasetError) else DatasetError(str(error)) from error
+
+
+def _refuse_whole(paths: Sequence[Path]) -> None:
+    """Raise an error for files that are read whole only."""
+    for path in paths:
+        if is_json(b"", path.name):
+            raise DatasetError(f"{path} is JSON, which is not read in parts; write the rows to Parquet or CSV first.")
 
 
 def name_source(source: Any) -> str:

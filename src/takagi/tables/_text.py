@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from takagi._frames import NO_KINDS, Kinds, to_frame
@@ -19,6 +18,7 @@ from takagi._text import count
 from takagi.tables._cells import MISSING_WORDS, parse_number
 from takagi.tables._dialect import SPACES, Dialect
 from takagi.tables._errors import DatasetError
+from takagi.tables._unpack import ByteStream, FileBytes, unpacking
 
 _BLOCK_BYTES = 2**22
 _QUOTED_AFTER_SPACE = '^ +"((?:[^"]|"")*)" *$'  # of such a cell, pyarrow takes the quotation marks for text
@@ -30,13 +30,13 @@ class TextTable:
     """A table of text, and how it is read."""
 
     dialect: Dialect  # encoding, delimiter, decimal sign and names
-    path: Path | None = None
+    file: FileBytes | None = None
     stream: BinaryIO | None = None  # what to read where there is no file; it can be read once
 
     @property
     def label(self) -> str:
         """What messages call it."""
-        return "the standard input" if self.path is None else str(self.path)
+        return "the standard input" if self.file is None else str(self.file)
 
     @cached_property
     def names(self) -> list[str]:
@@ -48,10 +48,15 @@ class TextTable:
         """How the file is read, in words."""
         return str(self.dialect)
 
+    @property
+    def path(self) -> str:
+        """The file's path, as messages about parts of a dataset name it."""
+        return self.label
+
     @cached_property
     def constants(self) -> dict[str, str]:
         """Columns that are told by the names of the file's folders, such as ``year=2020``."""
-        parts = () if self.path is None else self.path.parent.parts
+        parts = () if self.file is None else self.file.path.parent.parts
         return dict(part.split("=", 1) for part in parts if "=" in part)
 
     @cached_property
@@ -86,7 +91,7 @@ class TextTable:
         arrow = need_extra("pyarrow", "parquet")
         repair = _Repair(self, list(dict.fromkeys(columns)))
         try:
-            with self._open() as stream:
+            with unpacking(self.file), self._open() as stream:
                 for batch in self._open_csv(stream, repair):
                     yield _trim(repair.insert(arrow.Table.from_batches([batch])))
         except FileNotFoundError as error:
@@ -126,7 +131,7 @@ class TextTable:
     def _open(self) -> Iterator[Any]:
         """Open what pyarrow reads: the file, the stream, or one with tabs in place of runs of spaces."""
         with ExitStack() as stack:
-            stream: Any = self.stream if self.path is None else stack.enter_context(self.path.open("rb"))
+            stream: Any = self.stream if self.file is None else stack.enter_context(self.file.open())
             if not self._is_spaced:
                 yield stream
                 return
@@ -136,11 +141,16 @@ class TextTable:
 
     def _has_single_line(self, message: str) -> bool:
         """Whether pyarrow failed because there is nothing but a line of names without a line break."""
-        return "straddles" in message and self.path is not None and self.path.stat().st_size < _BLOCK_BYTES
+        if "straddles" not in message or self.file is None:
+            return False
+        with self.file.open() as stream:
+            return len(stream.read(_BLOCK_BYTES)) < _BLOCK_BYTES
 
     def _explain(self, error: Exception, repair: "_Repair") -> Exception:
         """Return pyarrow's error in words that say what to do."""
         message = str(error)
+        if isinstance(error, DatasetError):
+            return error
         if isinstance(error, UnicodeError) or "UTF8" in message:
             return DatasetError(f"{self.label} is not {self.dialect.encoding.upper()} throughout. Save it as UTF-8.")
         if repair.problem:
@@ -162,12 +172,7 @@ class _Repair:
         self.delimiter = "\t" if table.dialect.delimiter == SPACES else table.dialect.delimiter
         self.places = [table.names.index(name) for name in columns]
         self.found: dict[int, list[str] | None] = {}  # by the number of the record, None for a line of spaces
-        self.next = 1 + self._count_names(table.dialect)
-
-    @staticmethod
-    def _count_names(dialect: Dialect) -> int:
-        """Return the number of lines up to the names, with the empty ones, which `_separate` drops."""
-        return dialect.has_names * (1 if dialect.delimiter == SPACES else 1 + dialect.n_blank)
+        self.next = 1 + table.dialect.n_before + table.dialect.has_names
 
     def take(self, row: Any) -> str:
         """Mend a line for pyarrow, or have it give up."""
@@ -220,29 +225,6 @@ class _Repair:
             number += 1
         self.next = number
         return _make_table({name: [row[k] for row in rows] for name, k in zip(self.columns, self.places, strict=True)})
-
-
-class ByteStream(io.RawIOBase):
-    """Pieces of bytes as a stream."""
-
-    def __init__(self, pieces: Iterable[bytes]) -> None:
-        self.pieces, self.rest = iter(pieces), b""
-
-    def readable(self) -> bool:
-        """Say that it can be read."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill a buffer with the next bytes."""
-        while not self.rest:
-            piece = next(self.pieces, None)
-            if piece is None:
-                return 0
-            self.rest = piece
-        data = self.rest[: len(buffer)]
-        self.rest = self.rest[len(data) :]
-        buffer[: len(data)] = data
-        return len(data)
 
 
 def _separate(lines: Iterable[str]) -> Iterator[bytes]:

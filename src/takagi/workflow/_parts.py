@@ -22,6 +22,7 @@ from takagi.tables import (
     TableLayout,
     TextParts,
     find_files,
+    is_address,
     is_pattern,
     open_dataset,
 )
@@ -30,16 +31,21 @@ from takagi.workflow._events import Event, Tell, ignore
 from takagi.workflow._settings import ModelSettings, build_model
 from takagi.workflow._table import ColumnChoice, TrainingTable, choose_columns, learn_from
 
+_PACKED_PART = 5  # bytes of text in a byte of gzip, about
+
 
 def comes_in_parts(sources: Sequence[str]) -> bool:
     """Whether tables are to be read as parts of one: several files, a folder, a pattern or a very large file."""
     if len(sources) > 1:
         return True
+    if is_address(sources[0]):
+        return False
     path = Path(sources[0]).expanduser()
     if not path.exists():
         return is_pattern(sources[0])
-    is_known = path.suffix.lower() in PARQUET_SUFFIXES + TEXT_SUFFIXES
-    return path.is_dir() or (is_known and path.stat().st_size >= LARGE_BYTES)
+    is_known = path.name.lower().endswith(PARQUET_SUFFIXES + TEXT_SUFFIXES)
+    n_bytes = path.stat().st_size * (_PACKED_PART if path.suffix.lower() == ".gz" else 1)
+    return path.is_dir() or (is_known and n_bytes >= LARGE_BYTES)
 
 
 @dataclass(frozen=True)
@@ -55,15 +61,14 @@ class TableParts:
     @classmethod
     def open(cls, sources: Sequence[str], layout: TableLayout) -> "TableParts":
         """Find the files, and how they are read; all are to be alike."""
-        if layout.sheet is not None:
-            raise RequestError("a sheet is for a single Excel file.", about="sheet")
+        layout.refuse(sources[0], "a table in parts", "sheet", "query")
         label = sources[0] if len(sources) == 1 else f"{sources[0]} and {len(sources) - 1} more"
         paths = find_files(list(sources))
         dataset = open_dataset(paths, layout)
         if isinstance(dataset, TextParts):
             description = dataset.files[0].description
         else:
-            layout.refuse_names(label)
+            layout.refuse(label, "Parquet", "no_header", "names", "header_row")
             description = "Parquet"
         names = [name for name in dataset.schema.names if not name.startswith(INDEX_PREFIX)]
         return cls(label, names, f"{count(len(paths), 'file')}, {description}", str(paths[0]), dataset)
