@@ -3,6 +3,7 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from reported import cars, diabetes, make_report, wide
@@ -18,6 +19,7 @@ from takagi import Bend, RuleModel, TSKRegressor
 from takagi.inspection import check_rules, export_text, rule_importance, rule_table
 from takagi.report import ModelReport
 from takagi.simplification import simplify
+from takagi.tables import TableEncoder
 
 # -- what it tells -----------------------------------------------------------------------------------------------------
 
@@ -297,3 +299,28 @@ def test_no_rows_are_an_error():
     model, X, y = cars()
     with pytest.raises(ValueError, match="X must have at least one row"):
         ModelReport(model, X[:0], y[:0])
+
+
+def test_findings_of_the_rows_are_listed():
+    _, X, y = diabetes()
+    X = X.assign(twice=2 * y + 1, site="n" * 60)
+    X["<i>no</i>"] = np.arange(len(X))
+    X = pd.concat([X, X[:20]], ignore_index=True)
+    y = pd.concat([y, y[:20]], ignore_index=True)
+    model = make_pipeline(TableEncoder(), TSKRegressor(n_rules=2, max_iter=20, random_state=0)).fit(X, y)
+    report = ModelReport(model, X.assign(further=y), y, simplify=False)
+    found = {(finding["kind"], *finding["columns"]) for finding in report.to_dict()["findings"]}
+    assert ("leak", "twice") in found
+    assert ("leak", "further") not in found  # which the model does not take
+    assert ("duplicate rows",) in found
+    page = report.to_html()
+    assert "What to look at in the data" in page
+    assert "<strong>Leak</strong> <bdi>twice</bdi>:" in " ".join(page.split())
+    assert "<bdi><i>" not in page
+
+
+def test_no_findings_are_no_section():
+    model, X, y = diabetes()
+    report = ModelReport(model, X, y, simplify=False)
+    assert report.to_dict()["findings"] == []
+    assert 'id="findings"' not in report.to_html()

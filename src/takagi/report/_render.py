@@ -19,8 +19,10 @@ _SCRIPTS = ("rules.js", "charts.js", "lists.js", "controls.js", "panel.js", "pag
 _MOST_NUMBERS = 20_000  # that are written as text
 _SHOWN = 6  # conditions and terms of a rule that are seen at once
 _FEW_COLUMNS = 100
+_LISTED = 6  # findings that are seen at once
 _SECTIONS = {
     "score": "Score",
+    "findings": "Look at this",
     "what-if": "What if",
     "rules": "Rules",
     "sets": "Sets",
@@ -123,6 +125,7 @@ def _fill_template(content: dict[str, Any]) -> str:
         version=version("takagi"),
         sections=_list_sections(content),
         shown=_SHOWN,
+        listed=_LISTED,
         policy=_write_policy(script),
         style=_trust((_TEMPLATES / "report.css").read_text(encoding="utf-8")),
         script=_trust(script),
@@ -151,7 +154,12 @@ def _trust(text: str) -> Any:
 def _list_sections(content: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the sections that the page has."""
     has_curve = "curve" in (content["simplification"] or {})
-    absent = {"what-if": not content["model"], "training": not content["history"], "simpler": not has_curve}
+    absent = {
+        "findings": not content["findings"],
+        "what-if": not content["model"],
+        "training": not content["history"],
+        "simpler": not has_curve,
+    }
     return [(key, name) for key, name in _SECTIONS.items() if not absent.get(key)]
 
 

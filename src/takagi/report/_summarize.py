@@ -17,7 +17,7 @@ from takagi.profile import spread_rows
 from takagi.report._classes import describe_classes, score_classes
 from takagi.report._fit import find_kept_scores, find_residuals, score_outputs, summarize_history
 from takagi.report._simplification import summarize_simplification
-from takagi.report._table import describe_columns, pick_rows, take_rows
+from takagi.report._table import describe_columns, list_findings, pick_rows, take_rows
 from takagi.rulebase import RuleBase, apply_link, choose_origin
 from takagi.rulemodel import RuleModel
 
@@ -68,6 +68,7 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
                 "n_columns": len(opened.columns),
                 "columns": describe_columns(opened, X, rows),
             },
+            "findings": list_findings(opened, X, y),
             **fit,
             "kept": find_kept_scores(opened.regressor, rows, target),
             "order": order,

@@ -1,13 +1,16 @@
 """The table in brief: what each column is, how its values are spread, and some of its rows."""
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from takagi._frames import accept_arrow
+from takagi._messages import need_extra
 from takagi._model import OpenModel
 from takagi._typing import BoolArray, FloatArray, IntArray, Table
 from takagi.profile import spread_rows
-from takagi.tables import Column, read_cells
+from takagi.tables import Column, check_table, list_origins, read_cells
 
 _N_BINS = 24
 _MOST_CELLS = 10_000  # that the rows in the page may have
@@ -35,6 +38,18 @@ def describe_columns(opened: OpenModel, X: Table, rows: FloatArray) -> list[dict
             }
         )
     return described
+
+
+def list_findings(opened: OpenModel, X: Table, y: Table) -> list[dict[str, Any]]:
+    """Return what to look at in the rows: leaks, identifiers and the like, the gravest first."""
+    names, table = list_origins(opened.columns), accept_arrow(X)
+    if not hasattr(table, "columns"):
+        table = need_extra("pandas", "report").DataFrame(np.asarray(table, dtype=object), columns=names)
+    elif set(names) <= set(table.columns):  # and others, which the model does not take
+        table = table[names]
+    is_number = opened.model.link == "identity"
+    found = check_table(table, y if opened.model.n_outputs == 1 or not is_number else None)
+    return [asdict(finding) for finding in found if is_number or finding.kind != "few values"]
 
 
 def _find_missing(opened: OpenModel, X: Table, n_rows: int) -> list[BoolArray]:
