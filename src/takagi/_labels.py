@@ -1,7 +1,7 @@
 """Labels of classes: checked, numbered, and made the targets and weights that a fit takes."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -41,12 +41,25 @@ def validate_classes(
         estimator.classes_ = find_labels(labels)
     classes = estimator.classes_
     code = number_labels(labels, classes)
-    weight = weight * weigh_classes(estimator.class_weight, classes, code, weight)[code]
+    mass: FloatArray = np.bincount(code, weights=weight, minlength=len(classes)).astype(float)
+    weight = weight * weigh_classes(estimator.class_weight, classes, mass)[code]
     if is_first and len(np.unique(code[weight > 0])) < 2:
         raise ValueError("At least two classes must have weight, but sample_weight and class_weight leave fewer.")
     targets, names_out = make_targets(code, len(classes)), name_classes(classes)
     own_name = (read_target_names(y) or [""])[0] or None
     return TrainingData(X, targets, weight, names, names_out, len(classes) == 2, classes, own_name)
+
+
+class WeighedClasses(NamedTuple):
+    """The classes of rows that are read block by block, and what the weights of their rows are multiplied with."""
+
+    labels: np.ndarray
+    weight: FloatArray
+
+    def read(self, labels: np.ndarray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the targets and weights of rows, given their labels."""
+        code = number_labels(labels, self.labels)
+        return make_targets(code, len(self.labels)), weight * self.weight[code]
 
 
 def find_labels(labels: Any) -> np.ndarray:
@@ -80,12 +93,11 @@ def name_classes(classes: np.ndarray) -> list[str]:
     return [str(label) for label in (classes[1:] if len(classes) == 2 else classes)]
 
 
-def weigh_classes(class_weight: Any, classes: np.ndarray, code: IntArray, weight: FloatArray) -> FloatArray:
-    """Return the weight of each class: 1, as given, or in inverse proportion to the weight of its rows."""
+def weigh_classes(class_weight: Any, classes: np.ndarray, mass: FloatArray) -> FloatArray:
+    """Return the weight of each class: 1, as given, or in inverse proportion to the mass, the weight of its rows."""
     if class_weight is None:
         return np.ones(len(classes))
     if not isinstance(class_weight, Mapping):  # "balanced"
-        mass = np.bincount(code, weights=weight, minlength=len(classes))
         return np.where(mass > 0, mass.sum() / (len(classes) * np.where(mass > 0, mass, 1.0)), 0.0)
     unknown = [label for label in class_weight if label not in classes.tolist()]
     if unknown:

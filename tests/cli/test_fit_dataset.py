@@ -131,7 +131,9 @@ def test_a_file_that_vanishes_on_the_way_is_named_and_the_rules_so_far_are_writt
     [
         (["parquet/*.csv", *TARGET], 2, "no file matches"),
         (["parquet", "--target", "prise"], 2, "parquet has no column 'prise'. Did you mean 'price'?"),
-        (["parquet", "--target", "fuel"], 1, "must be numbers, but holds text"),
+        (["parquet", "--target", "fuel", "--task", "regression"], 1, "numbers, but holds text"),
+        (["parquet", "--target", "weight", "--task", "classification"], 1, "more than 1,000 different values"),
+        (["parquet", "--target", "first seen"], 1, "must be labels of classes, but holds dates or times"),
         (["parquet", *TARGET, "--sheet", "1"], 2, "is a table in parts, which has no sheets. See --sheet."),
         (["parquet", "csv", *TARGET], 1, "some are Parquet and some are text"),
         (
@@ -171,3 +173,29 @@ def test_no_rows_held_out_of_a_large_dataset_means_no_score(call, tmp_path, monk
     words = ("--target", "p", "-o", "m.takagi", "--rules", 2, "--iterations", 20, "--no-score")
     code, out, _ = call("fit", "part-*.parquet", *words)
     assert (code, "RMSE" in out, (tmp_path / "m.takagi").exists()) == (0, False, True)
+
+
+def test_classes_are_learned_from_parts_and_scored_on_rows_held_out(call, parts):
+    words = ("fit", "csv/part-*.csv", "--target", "fuel", "-o", "m.takagi", *QUICK)
+    code, out, err = call(*words)
+    assert code == 0
+    assert "Target fuel: 3 classes: " in out
+    scores = {line.split("  ")[0]: line for line in out.splitlines()}
+    assert "Score by 300 rows held out" in scores
+    assert {"takagi, 3 rules", "logistic regression", "the class frequencies"} <= set(scores)
+    assert err.splitlines()[0] == "Reading csv/part-*.csv"
+    assert "Training 3 rules on " in err
+    model = load("m.takagi")
+    assert model[-1].classes_.tolist() == sorted(make_cars(3000)["fuel"].dropna().unique())
+    assert model[-1].scores_.measure == "log loss"
+    assert model[-1].n_iter_ > 300
+
+
+def test_two_numbers_are_classes_in_parts_too(call, parts):
+    for path in (parts / "parquet").iterdir():
+        table = pd.read_parquet(path)
+        table.assign(dear=(table["price"] > 20_000).astype(int)).drop(columns="price").to_parquet(path)
+    code, out, _ = call("fit", "parquet", "--target", "dear", "-o", "m.takagi", *QUICK)
+    assert (code, "Target dear: 2 classes: " in out, load("m.takagi")[-1].classes_.tolist()) == (0, True, [0, 1])
+    code, out, _ = call("fit", "parquet", "--target", "dear", "-o", "n.takagi", "--task", "regression", *QUICK)
+    assert (code, "Target dear: 0 to 1" in out) == (0, True)

@@ -265,7 +265,7 @@ def test_what_is_not_taken_is_said(rows):
         model.fit(frame, y)
     with pytest.raises(TypeError, match=r"takagi\.fit_dataset\(frame, target\) fits one"):
         TableEncoder().fit(frame)
-    with pytest.raises(TypeError, match=r"use TSKRegressor\.fit"):
+    with pytest.raises(TypeError, match=r"use fit\(X, y\) of the estimator"):
         fit_dataset(X, "y")
     with pytest.raises(DatasetError, match="has no rows"):
         model.fit(X[:0], y[:0])

@@ -260,14 +260,14 @@ def test_ctrl_c_before_there_are_rules_is_raised(cars, monkeypatch):
     ("options", "error", "message"),
     [
         ({"target": "prise"}, ValueError, "target column 'prise' is unknown, did you mean 'price'"),
-        ({"target": "fuel"}, DatasetError, "target 'fuel' must be numbers, but holds text"),
+        ({"target": "fuel"}, DatasetError, "target 'fuel' must be numbers, but holds text.*give a TSKClassifier"),
         ({"target": "price", "epochs": 0}, ValueError, "epochs must be a whole number from 1 on, got 0"),
         ({"target": "price", "sample_rows": 999}, ValueError, "sample_rows must be a whole number from 1,000 on"),
         ({"target": "price", "buffer_rows": 1.5}, ValueError, "buffer_rows must be a whole number"),
         (
             {"target": "price", "model": PCA()},
             TypeError,
-            "must be a TSKRegressor or a Pipeline that ends in one, got PCA",
+            "must be a TSKRegressor, a TSKClassifier or a Pipeline that ends in one of them, got PCA",
         ),
         ({"target": "price", "model": TSKRegressor}, TypeError, r"the class TSKRegressor; write TSKRegressor\(\)"),
         ({"target": "price", "features": ["price"]}, ValueError, "features names 'price', which is the target"),

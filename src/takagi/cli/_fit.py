@@ -290,11 +290,9 @@ def _read(
     """Read a table, or a sample of one in parts that has more rows than that."""
     if not isinstance(source, workflow.TableParts):
         return None, workflow.read_training_table(source, target, choice, task)
-    if task == workflow.CLASSIFICATION:
-        raise Misuse("classes are learned from a table of one file, which fits into memory.")
     if choice.group is not None or choice.time is not None:
         raise Misuse("--group and --time are for a table of one file, which fits into memory.")
-    parts, data = run_watched(workflow.read_sample, source, target, choice, seed)
+    parts, data = run_watched(workflow.read_sample, source, target, choice, task, seed)
     return parts if data.is_sample else None, data
 
 

@@ -255,7 +255,11 @@ class BaseTSK(BaseEstimator):
             If rows cannot be read; its `model` is a copy of the estimator with the best rules so far.
         """
         start = self._find_start()
-        data = self._validate(copy(self), X, y, sample_weight, reset=start is None)
+        known = copy(self)
+        if passes.classes is not None:
+            known.classes_, weights = passes.classes
+            known.class_weight = dict(zip(known.classes_.tolist(), weights.tolist(), strict=True))
+        data = self._validate(known, X, y, sample_weight, reset=start is None)
         check_start(start, data.y.shape[1])
         plan = make_plan(self.get_params(deep=False), passes.n_rows, data.X.shape[1], self._loss, streams=True)
         check_trains(plan)

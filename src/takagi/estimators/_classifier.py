@@ -10,11 +10,14 @@ from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 
 from takagi._compat import StrOptions, fit_context
+from takagi._dask import map_rows
 from takagi._extrapolation import warn_of_held
 from takagi._labels import find_labels, validate_classes
 from takagi._typing import FloatArray, Table
 from takagi._validation import Interval, TrainingData, is_dask, validate_rows
+from takagi._wording import name_outputs
 from takagi.estimators._base import BaseTSK
+from takagi.estimators._collections import open_collections
 from takagi.estimators._sets import PredictsSets
 from takagi.estimators._threads import count_threads, with_one_blas_thread
 from takagi.fitting import Fitted
@@ -199,7 +202,8 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            Numbers; at least two rows.
+            Numbers; at least two rows. With Dask collections, y and `sample_weight` are such, too; beyond 50,000 rows
+            they are trained on partition by partition, as `fit_dataset` does.
         y : array of shape (n_rows,)
             Labels of at least two classes: text, whole numbers or truth values.
         sample_weight : array of shape (n_rows,), optional
@@ -216,7 +220,9 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
             The fitted estimator.
         """
         if is_dask(X):
-            raise ValueError("TSKClassifier takes tables in memory, got a Dask collection. Compute X and y first.")
+            X, y, sample_weight, passes = open_collections(self, X, y, sample_weight, (X_val, y_val))
+            if passes is not None:
+                return self.fit_passes(X, y, sample_weight, passes, callback=callback)
         known = copy(self)
         if self._find_start() is None:
             known.__dict__.pop("classes_", None)  # of an earlier fit
@@ -293,13 +299,17 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
         Returns
         -------
         ndarray of shape (n_rows,)
-            Labels, of the type of `classes_`.
+            Labels, of the type of `classes_`. For a Dask collection a lazy array, or of a data frame a series with its
+            index; so do the other methods.
 
         Warns
         -----
         ExtrapolationWarning
             If values far beyond the training rows are held; see `extrapolation`, and `takagi.inspection.find_outside`.
         """
+        self.find_rules()
+        if is_dask(X):
+            return map_rows(self.predict, X, None, [getattr(self, "target_name_", "class")], self.classes_.dtype)
         outputs = self._predict_raw(X)
         code = outputs.argmax(axis=1) if outputs.shape[1] > 1 else (outputs[:, 0] > 0).astype(np.intp)
         return self.classes_[code]
@@ -315,6 +325,10 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
         -------
         ndarray of shape (n_rows,) or (n_rows, n_classes)
         """
+        rules = self.find_rules()
+        if is_dask(X):
+            n_outputs = None if self.is_single_target_ else rules.n_outputs
+            return map_rows(self.decision_function, X, n_outputs, name_outputs(rules))
         outputs = self._predict_raw(X)
         return outputs if outputs.shape[1] > 1 else outputs[:, 0]
 
@@ -330,6 +344,9 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
         ndarray of shape (n_rows, n_classes)
             In the order of `classes_`; every row sums to 1.
         """
+        self.find_rules()
+        if is_dask(X):
+            return map_rows(self.predict_proba, X, len(self.classes_), [*map(str, self.classes_)])
         outputs = self._predict_raw(X)
         if outputs.shape[1] > 1:
             return apply_link(outputs, "softmax")
@@ -346,6 +363,9 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
         -------
         ndarray of shape (n_rows, n_classes)
         """
+        self.find_rules()
+        if is_dask(X):
+            return map_rows(self.predict_log_proba, X, len(self.classes_), [*map(str, self.classes_)])
         outputs = self._predict_raw(X)
         return log_softmax(outputs if outputs.shape[1] > 1 else np.hstack([np.zeros_like(outputs), outputs]), axis=1)
 

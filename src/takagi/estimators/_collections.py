@@ -1,17 +1,20 @@
 """Rows that do not fit into memory, for an estimator: a sample of them first, then passes over all."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 
+from takagi._labels import WeighedClasses, find_labels, number_labels, weigh_classes
 from takagi._messages import need_extra
 from takagi._typing import FloatArray, Table
 from takagi._validation import read_target_names, reject_huge, reject_missing, reject_text
 from takagi.estimators._base import make_rng
 from takagi.fitting import Rows
 from takagi.streaming import Passes
-from takagi.tables import Block, DaskSource, DatasetError, RowSource, shuffle_rows
+from takagi.tables import Block, ClassTally, DaskSource, DatasetError, RowSource, shuffle_rows
 
 SAMPLE_ROWS = 50_000
 BUFFER_ROWS = 100_000
@@ -35,13 +38,27 @@ def read_passes(
     return read
 
 
-def check_rows(block: Block, X: FloatArray) -> Rows:
+def weigh_tally(estimator: Any, tally: ClassTally | None) -> WeighedClasses | None:
+    """Return the classes that an estimator is to learn, with their weights; None where targets are numbers."""
+    if tally is None:
+        return None
+    goes_on = estimator.warm_start and hasattr(estimator, "model_")
+    labels = estimator.classes_ if goes_on else find_labels(tally.labels)
+    mass = np.zeros(len(labels))
+    mass[number_labels(tally.labels, labels)] = tally.weight
+    return WeighedClasses(labels, weigh_classes(estimator.class_weight, labels, mass))
+
+
+def check_rows(block: Block, X: FloatArray, classes: WeighedClasses | None) -> Rows:
     """Return a block's rows, given its features as a matrix, or raise an error that names the block."""
+    name = "TSKRegressor" if classes is None else "TSKClassifier"
     try:
         names = getattr(block.X, "columns", None)
-        reject_missing(X, "X", names, "TSKRegressor")
-        reject_missing(block.y, "y", None, "TSKRegressor")
+        reject_missing(X, "X", names, name)
         reject_huge(X, "X", names)
+        if classes is not None:
+            return Rows(X, *classes.read(block.y[:, 0], block.weight))
+        reject_missing(block.y, "y", None, name)
         reject_huge(block.y, "y", None)
     except ValueError as error:
         raise DatasetError(f"{block.origin}: {error}") from error
@@ -49,42 +66,44 @@ def check_rows(block: Block, X: FloatArray) -> Rows:
 
 
 def open_collections(
-    X: Any, y: Any, sample_weight: Any, held_out: tuple[Any, Any], random_state: Any
+    estimator: Any, X: Any, y: Any, sample_weight: Any, held_out: tuple[Any, Any]
 ) -> tuple[Table, Table, Table, Passes | None]:
-    """Return a sample of Dask collections, with names and shapes as theirs, and what reads all of their rows.
+    """Return a sample of Dask collections, with names and shapes as theirs, and what reads all rows for an estimator.
 
     Up to 50,000 rows the sample is all of them, and nothing more is to be read.
     """
     if any(part is not None for part in held_out):
         raise ValueError("X_val and y_val are not taken with Dask collections; a part of the rows validates.")
-    source = DaskSource.from_collections(X, y, sample_weight)
-    rng = make_rng(random_state).spawn(1)[0]  # not the numbers that training draws
+    source = DaskSource.from_collections(X, y, sample_weight, is_classifier(estimator))
+    rng = make_rng(estimator.random_state).spawn(1)[0]  # not the numbers that training draws
     sample = source.sample(limit_rows(SAMPLE_ROWS, source.n_features), rng)
-    rows = _encode(sample.block)
-    passes = None
+    classes = weigh_tally(estimator, sample.classes)
+    rows, passes = _encode(sample.block, classes), None
     if not sample.is_whole:
-        passes = Passes(sample.n_rows, read_passes(source, _encode, limit_rows(BUFFER_ROWS, source.n_features), rng))
-    weight = rows.weight if passes is not None or sample_weight is not None else None
-    return *_name(rows, X, y), weight, passes
+        encode = partial(_encode, classes=classes)
+        read = read_passes(source, encode, limit_rows(BUFFER_ROWS, source.n_features), rng)
+        passes = Passes(sample.n_rows, read, classes=classes)
+    weight = sample.block.weight if passes is not None or sample_weight is not None else None
+    return *_name(rows.X, sample.block.y, X, y), weight, passes
 
 
-def _encode(block: Block) -> Rows:
+def _encode(block: Block, classes: WeighedClasses | None) -> Rows:
     """Return a partition as matrices of finite numbers, or raise an error that names it."""
     try:
         reject_text(block.X)
         X = np.asarray(block.X, dtype=float)
     except (TypeError, ValueError) as error:
         raise DatasetError(f"{block.origin}: {error}") from error
-    return check_rows(block, X)
+    return check_rows(block, X, classes)
 
 
-def _name(rows: Rows, X: Any, y: Any) -> tuple[Any, Any]:
+def _name(rows: FloatArray, said: np.ndarray, X: Any, y: Any) -> tuple[Any, Any]:
     """Return features and targets with the names and the shape that they have in the collections."""
     columns = getattr(X, "columns", None)
     targets = None if hasattr(y, "chunks") else read_target_names(y)
-    features = rows.X if columns is None else need_extra("pandas", "dask").DataFrame(rows.X, columns=columns)
+    features = rows if columns is None else need_extra("pandas", "dask").DataFrame(rows, columns=columns)
     if targets is None:
-        return features, rows.y[:, 0] if y.ndim == 1 else rows.y
+        return features, said[:, 0] if y.ndim == 1 else said
     pandas = need_extra("pandas", "dask")
-    named = pandas.Series(rows.y[:, 0], name=targets[0]) if y.ndim == 1 else pandas.DataFrame(rows.y, columns=targets)
+    named = pandas.Series(said[:, 0], name=targets[0]) if y.ndim == 1 else pandas.DataFrame(said, columns=targets)
     return features, named

@@ -9,10 +9,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from takagi._compat import fit_context
+from takagi._dask import map_rows
 from takagi._extrapolation import warn_of_held
 from takagi._labels import validate_classes
 from takagi._typing import FloatArray, Table
-from takagi._validation import validate_rows
+from takagi._validation import is_dask, validate_rows
 from takagi.estimators._base import make_rng
 from takagi.estimators._classifier import TSKClassifier
 from takagi.estimators._members import FEWEST_ROWS, BaseCommittee, find_rows
@@ -118,8 +119,11 @@ class TSKCommitteeClassifier(ClassifierMixin, BaseCommittee):
         Returns
         -------
         ndarray of shape (n_rows,)
-            Labels, of the type of `classes_`.
+            Labels, of the type of `classes_`. For a Dask collection a lazy one, as in `TSKClassifier.predict`.
         """
+        check_is_fitted(self, "estimators_")
+        if is_dask(X):
+            return map_rows(self.predict, X, None, ["class"], self.classes_.dtype)
         code = self.predict_proba(X).argmax(axis=1)
         return self.classes_[code]
 
@@ -141,6 +145,8 @@ class TSKCommitteeClassifier(ClassifierMixin, BaseCommittee):
             If values far beyond the training rows are held.
         """
         check_is_fitted(self, "estimators_")
+        if is_dask(X):
+            return map_rows(self.predict_proba, X, len(self.classes_), [*map(str, self.classes_)])
         rows, rules = validate_rows(self, X), self.estimators_[0].model_
         warn_of_held(rows, rules.limits, rules.feature_names)
         return self._predict_rows(rows, count_threads(self.n_jobs))
@@ -156,6 +162,9 @@ class TSKCommitteeClassifier(ClassifierMixin, BaseCommittee):
         -------
         ndarray of shape (n_rows, n_classes)
         """
+        check_is_fitted(self, "estimators_")
+        if is_dask(X):
+            return map_rows(self.predict_log_proba, X, len(self.classes_), [*map(str, self.classes_)])
         return np.log(np.maximum(self.predict_proba(X), _TINY))
 
     # -- the steps of fit ----------------------------------------------------------------------------------------------

@@ -5,13 +5,13 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 
+from takagi._labels import WeighedClasses, number_labels
 from takagi._messages import need_extra
-from takagi._typing import FloatArray
-from takagi.estimators._base import make_rng
-from takagi.estimators._collections import BUFFER_ROWS, SAMPLE_ROWS, check_rows, limit_rows, read_passes
+from takagi.estimators._base import BaseTSK, make_rng
+from takagi.estimators._collections import BUFFER_ROWS, SAMPLE_ROWS, check_rows, limit_rows, read_passes, weigh_tally
 from takagi.estimators._regressor import TSKRegressor
 from takagi.fitting import Rows
 from takagi.streaming import Passes, hash_rows
@@ -23,7 +23,7 @@ def fit_dataset(
     source: Any,
     target: str | Sequence[str],
     *,
-    model: Pipeline | TSKRegressor | None = None,
+    model: Pipeline | BaseTSK | None = None,
     features: Sequence[str] | None = None,
     sample_weight: str | None = None,
     epochs: int | None = None,
@@ -43,10 +43,11 @@ def fit_dataset(
     source : path, sequence of paths, pyarrow.dataset.Dataset or Dask data frame
         A path is a Parquet or CSV file, a folder of such files, or a pattern such as ``"part-*.parquet"``.
     target : str or sequence of str
-        The column or columns to predict. Rows without a value there are left out.
-    model : Pipeline or TSKRegressor, optional
-        What to fit a copy of: a regressor, or a pipeline that ends in one; ``TSKRegressor()`` by default. Its
-        `random_state` makes all of it reproducible. A fitted model whose regressor has `warm_start=True` is gone on
+        The column or columns to predict. Rows without a value there are left out. For a classifier, the column of the
+        classes: text, truth values or whole numbers, of which the first pass finds all.
+    model : Pipeline, TSKRegressor or TSKClassifier, optional
+        What to fit a copy of: an estimator, or a pipeline that ends in one; ``TSKRegressor()`` by default. Its
+        `random_state` makes all of it reproducible. A fitted model whose estimator has `warm_start=True` is gone on
         from.
     features : sequence of str, optional
         The columns to learn from; all others by default.
@@ -65,7 +66,7 @@ def fit_dataset(
     Returns
     -------
     Pipeline
-        The fitted model: `TableEncoder`, or the given transformers, and the regressor.
+        The fitted model: `TableEncoder`, or the given transformers, and the estimator.
 
     Raises
     ------
@@ -96,7 +97,7 @@ def fit_dataset(
     """
     _check_counts({"epochs": (epochs, 1), "sample_rows": (sample_rows, 1_000), "buffer_rows": (buffer_rows, 1)})
     pipeline = copy_model(model)
-    rows = open_rows(source, target, features, sample_weight)
+    rows = open_rows(source, target, features, sample_weight, has_classes=is_classifier(pipeline[-1]))
     rng = make_rng(pipeline[-1].random_state).spawn(1)[0]  # not the numbers that training draws
     sample = rows.sample(limit_rows(sample_rows, rows.n_features), rng)
     return fit_source(
@@ -107,10 +108,13 @@ def fit_dataset(
 def copy_model(model: Any) -> Pipeline:
     """Return an unfitted copy of a model, or a fitted one if it is to be gone on from, as a pipeline."""
     model = TSKRegressor() if model is None else model
-    steps = list(getattr(model, "steps", [("tskregressor", model)]))
+    steps = list(getattr(model, "steps", [(type(model).__name__.lower(), model)]))
     last = steps[-1][1]
-    if isinstance(model, type) or not isinstance(last, TSKRegressor):
-        raise TypeError(f"model must be a TSKRegressor or a Pipeline that ends in one, got {_name_kind(model)}.")
+    if isinstance(model, type) or not isinstance(last, BaseTSK):
+        raise TypeError(
+            "model must be a TSKRegressor, a TSKClassifier or a Pipeline that ends in one of them, got "
+            f"{_name_kind(model)}."
+        )
     goes_on = last.warm_start and hasattr(last, "model_")
     if len(steps) == 1:
         if goes_on:
@@ -138,7 +142,7 @@ def fit_source(
     Parameters
     ----------
     pipeline : Pipeline
-        Transformers and a regressor, as `copy_model` returns it.
+        Transformers and an estimator, as `copy_model` returns it.
     source : RowSource
         All rows.
     sample : RowSample
@@ -154,24 +158,26 @@ def fit_source(
     -------
     Pipeline
     """
-    transformers, regressor = pipeline[:-1], pipeline[-1]
-    if not hasattr(regressor, "model_"):
-        transformers.fit(sample.block.X, sample.block.y)
-    rows = _encode(transformers, sample.block)
+    transformers, estimator, block = pipeline[:-1], pipeline[-1], sample.block
+    classes = weigh_tally(estimator, sample.classes)
+    if not hasattr(estimator, "model_"):
+        transformers.fit(block.X, block.y)
+    rows = _encode(transformers, block, classes)
     is_out = np.zeros(len(rows.y), dtype=bool) if left_out is None else left_out
-    keys, kept = np.unique(hash_rows(rows.take(np.flatnonzero(is_out)), seed=0)), rows.take(np.flatnonzero(~is_out))
-    X, y = kept.X, _name_targets(kept.y, target)
+    keys, kept = np.unique(hash_rows(rows.take(np.flatnonzero(is_out)), seed=0)), np.flatnonzero(~is_out)
+    said = block.y if classes is None else classes.labels[number_labels(block.y[:, 0], classes.labels)][:, None]
+    X, y, weight = rows.X[kept], _name_targets(said[kept], target), block.weight[kept]
     if sample.is_whole:
-        regressor.fit(X, y, kept.weight, callback=callback)
+        estimator.fit(X, y, weight, callback=callback)
         return pipeline
 
     def encode(block: Block) -> Rows:
-        return _leave_out(_encode(transformers, block), keys)
+        return _leave_out(_encode(transformers, block, classes), keys)
 
     read = read_passes(source, encode, limit_rows(buffer_rows, X.shape[1]), rng)
-    passes = Passes(sample.n_rows - int(is_out.sum()), read, epochs)
+    passes = Passes(sample.n_rows - int(is_out.sum()), read, epochs, classes)
     try:
-        regressor.fit_passes(X, y, kept.weight, passes, callback=callback)
+        estimator.fit_passes(X, y, weight, passes, callback=callback)
     except DatasetError as error:
         if error.model is not None:
             error.model = Pipeline([*pipeline.steps[:-1], (pipeline.steps[-1][0], error.model)])
@@ -182,15 +188,15 @@ def fit_source(
 # -- parts -------------------------------------------------------------------------------------------------------------
 
 
-def _encode(transformers: Pipeline, block: Block) -> Rows:
+def _encode(transformers: Pipeline, block: Block, classes: WeighedClasses | None) -> Rows:
     try:
         matrix = transformers.transform(block.X)
     except (TypeError, ValueError) as error:
         raise DatasetError(f"{block.origin}: {error}") from error
-    return check_rows(block, np.asarray(matrix, dtype=float))
+    return check_rows(block, np.asarray(matrix, dtype=float), classes)
 
 
-def _name_targets(y: FloatArray, target: str | Sequence[str]) -> Any:
+def _name_targets(y: np.ndarray, target: str | Sequence[str]) -> Any:
     pandas = need_extra("pandas", "parquet")
     return pandas.Series(y[:, 0], name=target) if isinstance(target, str) else pandas.DataFrame(y, columns=list(target))
 

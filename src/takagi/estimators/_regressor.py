@@ -234,7 +234,7 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
         fit, it is raised, and the estimator stays as it was.
         """
         if is_dask(X):
-            X, y, sample_weight, passes = open_collections(X, y, sample_weight, (X_val, y_val), self.random_state)
+            X, y, sample_weight, passes = open_collections(self, X, y, sample_weight, (X_val, y_val))
             if passes is not None:
                 return self.fit_passes(X, y, sample_weight, passes, callback=callback)
         return self._fit(copy(self), X, y, sample_weight, (X_val, y_val), callback)

@@ -12,6 +12,7 @@ from takagi.fitting._fit import (
     finish_fit,
     fit_ridge_instead,
     fit_rules,
+    sharpen_fit,
     widen_limits,
 )
 from takagi.fitting._pilots import Mix, measure_entropy, run_pilots
@@ -83,6 +84,7 @@ __all__ = [
     "mix_bits",
     "reduce_model",
     "run_pilots",
+    "sharpen_fit",
     "stack_rows",
     "train_rules",
     "widen_limits",

@@ -80,7 +80,7 @@ def fit_rules(
     given = rows if held_out is None else stack_rows(rows, held_out)
     if plan.recipe == "short":
         fitted = _fit_short_rules(rows, given, plan, rng, watch)
-        return _sharpen(fitted, held_out) if plan.has_classes and held_out is not None else fitted
+        return sharpen_fit(fitted, held_out) if plan.has_classes and held_out is not None else fitted
     teaches = plan.n_teachers > 1 and start is None and held_out is None and not plan.holds_out
     n_iter = plan.config.max_iter
     watch.expect(plan.n_teachers * n_iter + max(1, n_iter // _SHORTER) if teaches else n_iter)
@@ -104,7 +104,7 @@ def fit_rules(
     fitted = widen_limits(finish_fit(trained, rows, given, plan, mix, watch, stopped), start)
     if held_out is not None and len(given.X) > 1:
         if plan.has_classes:
-            return _sharpen(fitted, held_out)
+            return sharpen_fit(fitted, held_out)
         errors, source = find_errors(fitted.model, held_out, most), "held out"
     return replace(fitted, model=calibrate_model(fitted.model, errors, source))
 
@@ -195,7 +195,7 @@ def cross_validate(rows: Rows, fit: Callable[[Rows], RuleModel], rng: np.random.
     return rows._replace(y=errors)
 
 
-def _sharpen(fitted: Fitted, rows: Rows) -> Fitted:
+def sharpen_fit(fitted: Fitted, rows: Rows) -> Fitted:
     """Return a fit whose probabilities are as sure as rows held out say."""
     factor = measure_sharpness(rows.y, fitted.model.predict_raw(rows.X), rows.weight)
     return replace(fitted, model=RuleModel(tuple(sharpen(part, factor) for part in fitted.model.parts)))

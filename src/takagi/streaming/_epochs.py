@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from takagi._labels import WeighedClasses
 from takagi._messages import warn_user
 from takagi.fitting import (
     MAX_VALIDATION_ROWS,
@@ -19,6 +20,7 @@ from takagi.fitting import (
     measure_columns,
     merge_equal_rows,
     run_pilots,
+    sharpen_fit,
     widen_limits,
 )
 from takagi.rulebase import RuleBase
@@ -37,6 +39,7 @@ class Passes:
     n_rows: int  # rows of a pass
     read: Callable[[], Iterable[Rows]]  # returns the rows of one pass, well mixed, part by part
     epochs: int | None = None  # passes; by default so many that `max_iter` iterations are done, and at least one
+    classes: WeighedClasses | None = None  # of all rows, where targets are classes
 
 
 def fit_passes(
@@ -123,9 +126,11 @@ class _Epochs:
         assert profile is not None
         rules = replace(fitted.model.first, profile=replace(profile, n_rows=min(self.passes.n_rows, profile.n_rows)))
         assert self.stream.seen is not None
-        model = RuleModel((rules,))
-        model = calibrate_model(model, find_errors(model, self.stream.seen.reservoir), "held out")
-        return replace(fitted, model=model, stages=tuple(self.watch.stages))
+        fitted = replace(fitted, model=RuleModel((rules,)), stages=tuple(self.watch.stages))
+        held_out = self.stream.seen.reservoir
+        if self.plan.has_classes:
+            return sharpen_fit(fitted, held_out) if len(held_out.X) else fitted
+        return replace(fitted, model=calibrate_model(fitted.model, find_errors(fitted.model, held_out), "held out"))
 
     @property
     def _progress(self) -> tuple[int, int]:

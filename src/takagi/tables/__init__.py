@@ -32,6 +32,7 @@ from takagi.tables._schema import TextParts
 from takagi.tables._shuffle import shuffle_rows
 from takagi.tables._source import Block, Roles, RowSample, RowSource
 from takagi.tables._sql import find_database, hide_password, is_address
+from takagi.tables._tally import ClassTally
 
 __all__ = [
     "LARGE_BYTES",
@@ -41,6 +42,7 @@ __all__ = [
     "ArrowSource",
     "Block",
     "Cells",
+    "ClassTally",
     "Column",
     "ColumnWarning",
     "DaskSource",

@@ -10,9 +10,20 @@ from takagi._frames import INDEX_PREFIX, encode_text, to_frame
 from takagi._kinds import find_type
 from takagi._messages import need_extra
 from takagi._typing import FloatArray
+from takagi.tables._cells import MISSING_WORDS
 from takagi.tables._errors import DatasetError
-from takagi.tables._schema import check_files, check_target, check_weight, find_constants, list_fragments, widen_text
+from takagi.tables._schema import (
+    check_classes,
+    check_files,
+    check_target,
+    check_weight,
+    find_constants,
+    list_fragments,
+    name_type,
+    widen_text,
+)
 from takagi.tables._source import Block, Roles, RowSample, assign_roles, refuse_empty
+from takagi.tables._tally import Counts, add_counts, close_tally, count_labels, drop_fractions
 from takagi.tables._text import TextTable, find_word, parse_numbers
 
 _CELLS_PER_BATCH = 2**19
@@ -46,13 +57,15 @@ class ArrowSource:
         features: Sequence[str] | None = None,
         sample_weight: str | None = None,
         label: str = "the dataset",
+        *,
+        has_classes: bool = False,
     ) -> "ArrowSource":
         """Open a dataset; its files are looked at, and must have the same columns."""
         names = [name for name in dataset.schema.names if not name.startswith(INDEX_PREFIX)]
-        roles = assign_roles(names, target, features, sample_weight)
+        roles = assign_roles(names, target, features, sample_weight, has_classes=has_classes)
         schema = check_files(dataset, roles.columns, reads_all=features is None)
         for name in roles.targets:
-            check_target(schema.field(name).type, name)
+            (check_classes if has_classes else check_target)(schema.field(name).type, name)
         if roles.weight is not None:
             check_weight(schema.field(roles.weight).type, roles.weight)
         return cls(dataset, widen_text(dataset, schema), roles, label)
@@ -66,10 +79,12 @@ class ArrowSource:
         """
         arrow = need_extra("pyarrow", "parquet")
         kept, keys, n_seen, n_dropped, highest = [], np.empty(0), 0, 0, 1.0
+        classes: Counts = {}
         for piece in self.pieces:
             for table in self._read(piece):
                 complete = self._drop_missing(table)
                 n_seen, n_dropped = n_seen + len(complete), n_dropped + len(table) - len(complete)
+                self._count_classes(complete, classes, piece.path)
                 drawn = rng.random(len(complete))
                 low = np.flatnonzero(drawn < highest)
                 kept.append(complete.take(low))
@@ -81,7 +96,14 @@ class ArrowSource:
                     tell(len(table))
         refuse_empty(self.label, n_seen, n_dropped, self.roles.targets)
         kept, _ = _keep_lowest(arrow, kept, keys, n_rows)
-        return RowSample(self._make_block(kept[0], self.label), n_seen, n_dropped)
+        tally = close_tally(drop_fractions(classes), repr(self.roles.targets[0])) if self.roles.has_classes else None
+        return RowSample(self._make_block(kept[0], self.label), n_seen, n_dropped, tally)
+
+    def _count_classes(self, table: Any, classes: Counts, origin: str) -> None:
+        """Add the labels of a table to those so far, if the target is labels."""
+        if self.roles.has_classes and len(table):
+            name = self.roles.targets[0]
+            add_counts(classes, count_labels(_to_labels(table[name]), self._read_weight(table, origin)), repr(name))
 
     # -- a pass --------------------------------------------------------------------------------------------------------
 
@@ -162,6 +184,9 @@ class ArrowSource:
 
     def _drop_missing(self, table: Any) -> Any:
         """Return the rows in which every target has a value."""
+        if self.roles.has_classes:
+            is_missing = _lack_labels(table[self.roles.targets[0]])
+            return table.filter(need_extra("pyarrow", "parquet").array(~is_missing)) if is_missing.any() else table
         missing = [name for name in self.roles.targets if table[name].null_count]
         numbers = [name for name in self.roles.targets if name not in missing]
         for name in numbers:
@@ -173,17 +198,22 @@ class ArrowSource:
         return table.filter(need_extra("pyarrow", "parquet").array(present))
 
     def _make_block(self, table: Any, origin: str) -> Block:
+        frame, weight = to_frame(table.select(list(self.roles.features))), self._read_weight(table, origin)
+        if self.roles.has_classes:
+            return Block(frame, _to_labels(table[self.roles.targets[0]])[:, None], weight, origin)
         targets = np.column_stack([_to_numbers(table[name]) for name in self.roles.targets])
         for name, column in zip(self.roles.targets, targets.T, strict=True):
             if np.isinf(column).any():
                 raise DatasetError(f"{origin}: the target {name!r} holds infinity. Correct it, or leave it empty.")
-        weight = np.ones(len(table))
-        if self.roles.weight is not None:
-            weight = _to_numbers(table[self.roles.weight])
-            if not (np.isfinite(weight) & (weight >= 0)).all():
-                raise DatasetError(f"{origin}: weights in {self.roles.weight!r} must be finite and not negative.")
-        frame = to_frame(table.select(list(self.roles.features)))
         return Block(frame, targets, weight, origin)
+
+    def _read_weight(self, table: Any, origin: str) -> FloatArray:
+        if self.roles.weight is None:
+            return np.ones(len(table))
+        weight = _to_numbers(table[self.roles.weight])
+        if not (np.isfinite(weight) & (weight >= 0)).all():
+            raise DatasetError(f"{origin}: weights in {self.roles.weight!r} must be finite and not negative.")
+        return weight
 
 
 def _split(fragment: Any, label: str) -> list[Piece]:
@@ -208,6 +238,24 @@ def _keep_lowest(arrow: Any, tables: list[Any], keys: FloatArray, n_rows: int) -
     order = np.argsort(keys, kind="stable")[:n_rows]
     table = arrow.concat_tables(tables, promote_options="permissive")
     return [table.unify_dictionaries().take(order)], keys[order]
+
+
+def _to_labels(column: Any) -> np.ndarray:
+    """Return labels: text as objects, truth values, numbers."""
+    kind = getattr(column.type, "value_type", column.type)
+    return (column.cast(kind) if kind != column.type else column).to_numpy()
+
+
+def _lack_labels(column: Any) -> np.ndarray:
+    """Return which rows have no label; words such as "n/a" are none."""
+    is_missing = column.is_null(nan_is_null=True).to_numpy()
+    if name_type(column.type) != "text":
+        return is_missing
+    labels = _to_labels(column)
+    absent = [
+        word for word in column.unique().to_pylist() if word is not None and word.strip().lower() in MISSING_WORDS
+    ]
+    return is_missing | np.isin(labels, np.array(absent, dtype=object)) if absent else is_missing
 
 
 def _to_numbers(column: Any) -> FloatArray:

@@ -11,6 +11,7 @@ from takagi._typing import FloatArray
 from takagi._validation import is_dask
 from takagi.tables._errors import DatasetError
 from takagi.tables._source import Block, Roles, RowSample, refuse_empty
+from takagi.tables._tally import ClassTally, Counts, add_counts, close_tally, count_labels, read_cell_labels
 
 _AT_ONCE = 64  # partitions that are counted or sampled in one go
 
@@ -25,8 +26,11 @@ class DaskPartition(NamedTuple):
 class DaskSource:
     """Rows of Dask collections; a partition at a time comes here, and the next one is made meanwhile."""
 
-    def __init__(self, parts: list[Any], n_features: int, label: str, targets: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, parts: list[Any], n_features: int, label: str, targets: tuple[str, ...] = (), has_classes: bool = False
+    ) -> None:
         self.parts, self.n_features, self.label, self.targets = parts, n_features, label, targets
+        self.has_classes = has_classes
 
     @classmethod
     def from_frame(cls, frame: Any, roles: Roles) -> "DaskSource":
@@ -35,10 +39,10 @@ class DaskSource:
         parts = frame[roles.columns].to_delayed()
         read = delayed(_read_frame)
         named = [read(part, roles, _name(k, len(parts))) for k, part in enumerate(parts)]
-        return cls(named, len(roles.features), "The Dask data frame", roles.targets)
+        return cls(named, len(roles.features), "The Dask data frame", roles.targets, roles.has_classes)
 
     @classmethod
-    def from_collections(cls, X: Any, y: Any, sample_weight: Any = None) -> "DaskSource":
+    def from_collections(cls, X: Any, y: Any, sample_weight: Any = None, has_classes: bool = False) -> "DaskSource":
         """Open features, targets and weights that are collections of their own, cut into the same rows."""
         if X.ndim != 2:
             raise ValueError(f"X must have two dimensions, rows and features, got a Dask collection of {X.ndim}.")
@@ -46,13 +50,15 @@ class DaskSource:
         lists = [_to_parts(X, X, "X"), _to_parts(y, X, "y")]
         lists.append([None] * len(lists[0]) if sample_weight is None else _to_parts(sample_weight, X, "sample_weight"))
         read = delayed(_read_arrays)
-        parts = [read(*part, _name(k, len(lists[0]))) for k, part in enumerate(zip(*lists, strict=True))]
-        return cls(parts, X.shape[1], "X")
+        names = [_name(k, len(lists[0])) for k in range(len(lists[0]))]
+        parts = [read(*part, has_classes, name) for *part, name in zip(*lists, names, strict=True)]
+        return cls(parts, X.shape[1], "X", has_classes=has_classes)
 
     def sample(self, n_rows: int, rng: np.random.Generator, tell: Callable[[int], object] | None = None) -> RowSample:
         """Return a uniform sample of the rows with a target: partitions are counted first, and then give their part."""
         delayed = need_extra("dask", "dask").delayed
-        counts = np.array(self._compute([delayed(_count)(part) for part in self.parts], tell))
+        found = self._compute([delayed(_count)(part, self.has_classes) for part in self.parts], tell)
+        counts, tally = np.array([one[:2] for one in found]), self._tally([one[2] for one in found])
         n_seen, n_dropped = (int(total) for total in counts.sum(axis=0))
         refuse_empty(self.label, n_seen, n_dropped, self.targets)
         shares = counts[:, 0]
@@ -64,9 +70,19 @@ class DaskSource:
             for part, share, seed in zip(self.parts, shares, seeds, strict=True)
             if share
         ]
-        blocks = self._compute(asked, None)
+        blocks = self._compute(asked)
         order = rng.permutation(int(shares.sum()))
-        return RowSample(_stack(blocks, order, self.label), n_seen, n_dropped)
+        return RowSample(_stack(blocks, order, self.label), n_seen, n_dropped, tally)
+
+    def _tally(self, found: list[Counts]) -> ClassTally | None:
+        """Return the classes of all partitions, if targets are labels."""
+        if not self.has_classes:
+            return None
+        total: Counts = {}
+        name = repr(self.targets[0]) if self.targets else "y"
+        for counts in found:
+            add_counts(total, counts, name)
+        return close_tally(total, name)
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
         """Yield the partitions in random order."""
@@ -88,7 +104,7 @@ class DaskSource:
         except Exception as error:  # whatever the user's graph raises, or a cluster that lost too many workers
             raise DatasetError(f"{_name(k, len(self.parts))} cannot be computed: {error}") from error
 
-    def _compute(self, tasks: list[Any], tell: Callable[[int], object] | None) -> list[Any]:
+    def _compute(self, tasks: list[Any], tell: Callable[[int], object] | None = None) -> list[Any]:
         """Return the results of small tasks, some at a time."""
         compute, results = need_extra("dask", "dask").compute, []
         for start in range(0, len(tasks), _AT_ONCE):
@@ -99,7 +115,7 @@ class DaskSource:
             except Exception as error:
                 raise DatasetError(f"{self.label} cannot be computed: {error}") from error
             if tell is not None:
-                tell(int(sum(sum(counts) for counts in results[start:])))
+                tell(int(sum(sum(counts[:2]) for counts in results[start:])))
         return results
 
 
@@ -108,20 +124,24 @@ class DaskSource:
 
 def _read_frame(frame: Any, roles: Roles, origin: str) -> DaskPartition:
     """Split the columns of a partition; rows without a target are left out."""
-    targets = np.column_stack([_to_floats(frame[name], f"{origin}: the target {name!r}") for name in roles.targets])
+    if roles.has_classes:
+        labels, present = read_cell_labels(frame[roles.targets[0]], f"{origin}: the target {roles.targets[0]!r}")
+        targets = labels[:, None]
+    else:
+        targets = np.column_stack([_to_floats(frame[name], f"{origin}: the target {name!r}") for name in roles.targets])
+        present = ~np.isnan(targets).any(axis=1)
     weight = np.ones(len(frame))
     if roles.weight is not None:
         weight = _to_floats(frame[roles.weight], f"{origin}: the weight {roles.weight!r}")
-    present = ~np.isnan(targets).any(axis=1)
     features = frame.loc[:, list(roles.features)]
     if not present.all():
         features, targets, weight = features[present], targets[present], weight[present]
     return DaskPartition(Block(features, targets, weight, origin), int((~present).sum()))
 
 
-def _read_arrays(X: Any, y: Any, weight: Any, origin: str) -> DaskPartition:
+def _read_arrays(X: Any, y: Any, weight: Any, has_classes: bool, origin: str) -> DaskPartition:
     """Put features, targets and weights of one partition together."""
-    targets = _to_floats(y, f"{origin}: y")
+    targets = _read_whole(y, origin) if has_classes else _to_floats(y, f"{origin}: y")
     weight = np.ones(len(X)) if weight is None else _to_floats(weight, f"{origin}: sample_weight")
     if not len(targets) == len(weight) == len(X):
         raise DatasetError(
@@ -129,6 +149,17 @@ def _read_arrays(X: Any, y: Any, weight: Any, origin: str) -> DaskPartition:
             "for example with rechunk or repartition."
         )
     return DaskPartition(Block(X, targets if targets.ndim == 2 else targets[:, None], weight, origin), 0)
+
+
+def _read_whole(y: Any, origin: str) -> np.ndarray:
+    """Return labels of all rows."""
+    labels, present = read_cell_labels(y, f"{origin}: y")
+    if not present.all():
+        raise DatasetError(
+            f"{origin}: y contains {int((~present).sum())} labels that are missing or NaN (first in row "
+            f"{int((~present).argmax())}). Leave these rows out, or give them a class of their own."
+        )
+    return labels
 
 
 def _to_floats(values: Any, what: str) -> FloatArray:
@@ -140,8 +171,11 @@ def _to_floats(values: Any, what: str) -> FloatArray:
         raise DatasetError(f"{what} must be numbers ({error}).") from error
 
 
-def _count(partition: DaskPartition) -> tuple[int, int]:
-    return len(partition.block.y), partition.n_without_target
+def _count(partition: DaskPartition, has_classes: bool) -> tuple[int, int, Counts]:
+    """Return the numbers of rows with and without a target, and the weight of each class."""
+    block = partition.block
+    counts = count_labels(block.y[:, 0], block.weight) if has_classes and len(block.y) else {}
+    return len(block.y), partition.n_without_target, counts
 
 
 def _take(partition: DaskPartition, n_rows: int, seed: int) -> Block:

@@ -22,12 +22,17 @@ def open_rows(
     target: str | Sequence[str],
     features: Sequence[str] | None = None,
     sample_weight: str | None = None,
+    *,
+    has_classes: bool = False,
 ) -> RowSource:
     """Open rows to learn from: a Parquet or CSV file, a folder or pattern of such, several, or a collection."""
     if is_dask(source):
-        return DaskSource.from_frame(source, assign_roles(_frame_columns(source), target, features, sample_weight))
-    dataset = open_dataset(source)
-    return ArrowSource.open(dataset, target, features, sample_weight, label=name_source(source))
+        names = _frame_columns(source)
+        return DaskSource.from_frame(
+            source, assign_roles(names, target, features, sample_weight, has_classes=has_classes)
+        )
+    dataset, label = open_dataset(source), name_source(source)
+    return ArrowSource.open(dataset, target, features, sample_weight, label, has_classes=has_classes)
 
 
 def open_dataset(source: Any, layout: TableLayout | None = None) -> Any:
@@ -67,5 +72,5 @@ def name_source(source: Any) -> str:
 
 def _frame_columns(frame: Any) -> list[str]:
     if not hasattr(frame, "columns"):
-        raise TypeError("A Dask array has no columns to name; use TSKRegressor.fit(X, y), which takes Dask arrays.")
+        raise TypeError("A Dask array has no columns to name; use fit(X, y) of the estimator, which takes Dask arrays.")
     return [str(name) for name in frame.columns]

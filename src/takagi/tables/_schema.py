@@ -116,8 +116,21 @@ def check_target(kind: Any, name: str) -> None:
     if found == _NOTHING:
         raise DatasetError(f"The target {name!r} has no value in any row.")
     if found != _NUMBERS:
-        hint = " Write 1 and 0." if found == _TRUTH else " Choose another column, or turn it into numbers."
-        raise DatasetError(f"The target {name!r} must be numbers, but holds {found}.{hint}")
+        hint = "Write 1 and 0" if found == _TRUTH else "Choose another column, turn it into numbers"
+        raise DatasetError(
+            f"The target {name!r} must be numbers, but holds {found}. {hint}, or give a TSKClassifier, which learns "
+            "classes.",
+            about="task",
+        )
+
+
+def check_classes(kind: Any, name: str) -> None:
+    """Raise an error unless values of a target's type can be labels of classes."""
+    found = name_type(kind)
+    if found == _NOTHING:
+        raise DatasetError(f"The target {name!r} has no value in any row.")
+    if found not in (_NUMBERS, _TRUTH, _WORDS["text"]):
+        raise DatasetError(f"The target {name!r} must be labels of classes, but holds {found}; write them as text.")
 
 
 def check_weight(kind: Any, name: str) -> None:

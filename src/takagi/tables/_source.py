@@ -9,13 +9,17 @@ import numpy as np
 from takagi._messages import unknown_name
 from takagi._typing import FloatArray
 from takagi.tables._errors import DatasetError
+from takagi.tables._tally import ClassTally
 
 
 class Block(NamedTuple):
-    """Some rows: features as they come, targets of shape (n_rows, n_outputs), weights, and where they come from."""
+    """Some rows: features as they come, targets of shape (n_rows, n_outputs), weights, and where they come from.
+
+    Targets are numbers, or labels of classes in one column.
+    """
 
     X: Any
-    y: FloatArray
+    y: np.ndarray
     weight: FloatArray
     origin: str
 
@@ -26,6 +30,7 @@ class RowSample(NamedTuple):
     block: Block
     n_rows: int
     n_without_target: int
+    classes: ClassTally | None = None  # of all rows, where targets are labels
 
     @property
     def is_whole(self) -> bool:
@@ -53,6 +58,7 @@ class Roles:
     targets: tuple[str, ...]  # the columns to predict
     features: tuple[str, ...]  # the columns to learn from
     weight: str | None = None  # the column of the rows' weights
+    has_classes: bool = False  # whether the target is labels of classes
 
     @property
     def columns(self) -> list[str]:
@@ -65,9 +71,13 @@ def assign_roles(
     target: str | Sequence[str],
     features: Sequence[str] | None = None,
     weight: str | None = None,
+    *,
+    has_classes: bool = False,
 ) -> Roles:
     """Return which of some columns are what; by default all columns beside target and weight are learned from."""
     targets = (target,) if isinstance(target, str) else tuple(target)
+    if has_classes and len(targets) > 1:
+        raise ValueError(f"A classifier has one target, the column of the classes, got {len(targets)}.")
     if not targets:
         raise ValueError("target must be the name of a column, or several names, got none.")
     if weight in targets:
@@ -84,7 +94,7 @@ def assign_roles(
     chosen = tuple(name for name in (names if features is None else features) if name not in taken)
     if not chosen:
         raise DatasetError(f"There is no column to learn {', '.join(map(repr, targets))} from.")
-    return Roles(targets, chosen, weight)
+    return Roles(targets, chosen, weight, has_classes)
 
 
 def refuse_empty(label: str, n_rows: int, n_without_target: int, targets: Sequence[str]) -> None:

@@ -129,8 +129,9 @@ class ClassMeasure(Measure):
 
     def predict(self, way: Any, X: Any) -> FloatArray:
         """Return probabilities of all classes, 0 for those that training did not have."""
-        chances = np.zeros((len(X), len(self.classes)))
-        chances[:, np.searchsorted(self.classes, way.classes_)] = way.predict_proba(X)
+        chances, is_scored = np.zeros((len(X), len(self.classes))), np.isin(way.classes_, self.classes)
+        places = np.searchsorted(self.classes, way.classes_[is_scored])
+        chances[:, places] = way.predict_proba(X)[:, is_scored]
         return chances
 
     def guess(self, y: Any) -> tuple[str, FloatArray]:

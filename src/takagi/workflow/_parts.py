@@ -1,13 +1,16 @@
 """Training in parts: tables of many files, or of one that is too large to be read whole."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from takagi._frames import INDEX_PREFIX
+from takagi._kinds import find_type
+from takagi._labels import number_labels
 from takagi._messages import need_extra
 from takagi._text import count
 from takagi._typing import IntArray
@@ -30,6 +33,7 @@ from takagi.training import Progress
 from takagi.workflow._events import Event, Tell, ignore
 from takagi.workflow._settings import ModelSettings, build_model
 from takagi.workflow._table import ColumnChoice, TrainingTable, choose_columns, learn_from
+from takagi.workflow._target import CLASSIFICATION, REGRESSION, find_task, read_classes
 
 _PACKED_PART = 5  # bytes of text in a byte of gzip, about
 
@@ -73,6 +77,14 @@ class TableParts:
         names = [name for name in dataset.schema.names if not name.startswith(INDEX_PREFIX)]
         return cls(label, names, f"{count(len(paths), 'file')}, {description}", str(paths[0]), dataset)
 
+    def has_numbers(self, name: str) -> bool:
+        """Whether a column is numbers by its type."""
+        return find_type(self.dataset.schema.field(name).type) == "number"
+
+    def open_rows(self, target: str, names: list[str], has_classes: bool) -> ArrowSource:
+        """Return what reads the rows that have a target, and some columns to learn from."""
+        return ArrowSource.open(self.dataset, target, names, label=self.label, has_classes=has_classes)
+
 
 @dataclass(frozen=True)
 class RowsInParts:
@@ -84,14 +96,38 @@ class RowsInParts:
 
 
 def read_sample(
-    table: TableParts, target: str, choice: ColumnChoice | None = None, seed: int = 0, tell: Tell = ignore
+    table: TableParts,
+    target: str,
+    choice: ColumnChoice | None = None,
+    task: str | None = None,
+    seed: int = 0,
+    tell: Tell = ignore,
 ) -> tuple[RowsInParts, TrainingTable]:
-    """Read all rows once, and find out from a sample of them what can be learned from."""
+    """Read all rows once, and find out from a sample of them what can be learned from.
+
+    The target is classes as in `read_training_table`; two numbers are known to be all after a second look.
+    """
     choice = choice or ColumnChoice()
     names = choose_columns(table, target, choice)
-    source = ArrowSource.open(table.dataset, target, names, label=table.label)
-    rng = np.random.default_rng(seed).spawn(1)[0]
-    n_read = 0
+    draw = partial(_draw, table, target, names, seed, tell)
+    if task is None:
+        rows = _settle_task(draw(not table.has_numbers(target)), draw, target)
+    else:
+        rows = draw(task == CLASSIFICATION)
+    sample, task = rows.sample, REGRESSION if rows.sample.classes is None else CLASSIFICATION
+    frame = _make_frame(sample, target)
+    if sample.classes is not None:
+        labels, _ = read_classes(frame, target)
+        frame = frame if sample.n_rows > len(labels) else frame.assign(**{target: labels})
+    X = choice.apply(sample.block.X.reset_index(drop=True))
+    data = learn_from(table, X, frame[target], (sample.n_rows, sample.n_without_target), choice.max_levels, task)
+    source = table.open_rows(target, list(data.X.columns), task == CLASSIFICATION)
+    return RowsInParts(source, sample._replace(block=sample.block._replace(X=data.X)), rows.rng), data
+
+
+def _draw(table: TableParts, target: str, names: list[str], seed: int, tell: Tell, has_classes: bool) -> RowsInParts:
+    """Return rows with a sample of them, and tell how many are read."""
+    source, rng, n_read = table.open_rows(target, names, has_classes), np.random.default_rng(seed).spawn(1)[0], 0
 
     def show(n_rows: int) -> None:
         nonlocal n_read
@@ -99,13 +135,25 @@ def read_sample(
         tell(Event(f"Reading {table.label}", n_read, None, "rows"))
 
     show(0)
-    sample = source.sample(limit_rows(SAMPLE_ROWS, len(names)), rng, show)
-    y = need_extra("pandas", "parquet").Series(sample.block.y[:, 0], name=target)
-    X = choice.apply(sample.block.X.reset_index(drop=True))
-    data = learn_from(table, X, y, (sample.n_rows, sample.n_without_target), choice.max_levels)
-    source = ArrowSource.open(table.dataset, target, list(data.X.columns), label=table.label)
-    sample = sample._replace(block=sample.block._replace(X=data.X))
-    return RowsInParts(source, sample, rng), data
+    return RowsInParts(source, source.sample(limit_rows(SAMPLE_ROWS, len(names)), rng, show), rng)
+
+
+def _settle_task(rows: RowsInParts, draw: Callable[[bool], RowsInParts], target: str) -> RowsInParts:
+    """Return the rows read again where a target of numbers turns out to be two classes, or one of words numbers."""
+    has_classes = rows.sample.classes is not None
+    if (find_task(_make_frame(rows.sample, target), target) == CLASSIFICATION) == has_classes:
+        return rows
+    other = draw(not has_classes)
+    is_more = other.sample.classes is not None and len(other.sample.classes.labels) > 2  # two were in the sample alone
+    return rows if is_more else other
+
+
+def _make_frame(sample: RowSample, target: str) -> Any:
+    """Return the targets of a sample as a data frame; labels are of the type that those of all rows have."""
+    values = sample.block.y[:, 0]
+    if sample.classes is not None:
+        values = sample.classes.labels[number_labels(values, sample.classes.labels)]
+    return need_extra("pandas", "parquet").DataFrame({target: values})
 
 
 def train_in_parts(
