@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import log_expit, log_softmax, logsumexp
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
@@ -20,6 +21,8 @@ from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
 from takagi.tables import Column, TableEncoder
 
+SIMILAR = "similar rows"  # the name of what a committee's memory adds
+DISAGREEMENT = "disagreement"  # that of what the mean of probabilities is beside the mean of log-odds
 _SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
 
 
@@ -136,7 +139,11 @@ class OpenModel:
 
 @dataclass(frozen=True)
 class OpenCommittee:
-    """The members of a committee, which predicts their mean, and its memory; any other model is its only member."""
+    """The members of a committee, which predicts their mean, and its memory; any other model is its only member.
+
+    Committees of classifiers predict the mean of probabilities. Before the link, that is the mean of what the members
+    say plus a term for their disagreement, which no column has a share in.
+    """
 
     members: tuple[OpenModel, ...]
     # From encoded rows to what the memory adds and how many similar rows it finds, both (n_rows, n_outputs).
@@ -147,19 +154,43 @@ class OpenCommittee:
         """The first member; all have the same columns and outputs."""
         return self.members[0]
 
+    @property
+    def term(self) -> str | None:
+        """The name of what a prediction has beside the mean of what the members say; None if it has nothing."""
+        if self.recall is not None:
+            return SIMILAR
+        return DISAGREEMENT if len(self.members) > 1 and self.first.model.link != "identity" else None
+
     def predict_mean(self, rows: FloatArray) -> FloatArray:
-        """Return the mean prediction of the members for encoded rows, of shape (n_rows, n_outputs)."""
-        if len(self.members) > 1 and self.first.model.link != "identity":
-            raise TypeError(
-                "A committee of classifiers predicts the mean of probabilities, which is no sum of what its members' "
-                "rules say. Take a member: model.estimators_[0]."
-            )
-        return np.mean([member.model.predict_raw(rows) for member in self.members], axis=0)
+        """Return the mean output of the members for encoded rows, before a link, of shape (n_rows, n_outputs)."""
+        return self._predict_members(rows).mean(axis=0)
 
     def predict(self, rows: FloatArray) -> FloatArray:
-        """Return the prediction for encoded rows, of shape (n_rows, n_outputs)."""
-        mean = self.predict_mean(rows)
+        """Return the prediction for encoded rows, before a link, of shape (n_rows, n_outputs)."""
+        mean = self.combine(self._predict_members(rows))
         return mean if self.recall is None else mean + self.recall(rows)[0]
+
+    def find_term(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return that term for encoded rows, and a number that tells of it, both of shape (n_rows, n_outputs).
+
+        The number is that of similar rows, or the standard deviation of what the members say.
+        """
+        if self.recall is not None:
+            return self.recall(rows)
+        outputs = self._predict_members(rows)
+        return self.combine(outputs) - outputs.mean(axis=0), outputs.std(axis=0)
+
+    def combine(self, outputs: FloatArray) -> FloatArray:
+        """Return what the committee says if its members say so, of shape (n_members, n_rows, n_outputs)."""
+        if len(outputs) == 1 or self.first.model.link == "identity":
+            return outputs.mean(axis=0)
+        if self.first.model.link == "logit":
+            return logsumexp(log_expit(outputs), axis=0) - logsumexp(log_expit(-outputs), axis=0)
+        chances = logsumexp(log_softmax(outputs, axis=2), axis=0)
+        return chances - chances.mean(axis=1, keepdims=True)
+
+    def _predict_members(self, rows: FloatArray) -> FloatArray:
+        return np.array([member.model.predict_raw(rows) for member in self.members])
 
     def average_row(self) -> FloatArray | None:
         """Return the average of the training rows, encoded; None if the rules have seen none."""

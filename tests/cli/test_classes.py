@@ -73,10 +73,12 @@ def test_a_committee_of_classifiers_is_fitted_and_used(call, levels):
     assert call(*words, "--rules", "2", "--no-score")[0] == 0
     assert len(load("new.takagi")[-1].estimators_) == 8
     drawing = ("plot", "new.takagi", "importance", "levels.csv", "-o", "i.svg")
-    for words in [("explain", "new.takagi", "levels.csv"), drawing]:
-        code, _, err = call(*words)
-        assert (code, "the model is a committee" in err) == (2, True)
-        assert call(*words, "--member", "2")[0] == 0
+    code, out, _ = call("explain", "new.takagi", "levels.csv", "--row", 3)
+    assert (code, "\n  disagreement " in out, "Members, without disagreement" in out) == (0, True, True)
+    assert call(*drawing)[0] == 0
+    assert call("explain", "new.takagi", "levels.csv", "--member", "2")[0] == 0
+    code, _, err = call("plot", "new.takagi", "grid", "levels.csv", "-o", "g.svg")
+    assert (code, "the model is a committee" in err) == (2, True)
     code, out, _ = call("predict", "new.takagi", "levels.csv", "--proba", "--quiet")
     assert (code, out.split("\n")[0]) == (
         0,

@@ -6,7 +6,6 @@ from sklearn.datasets import load_iris, make_moons
 from sklearn.metrics import log_loss
 
 from takagi import TSKClassifier, TSKCommittee, TSKCommitteeClassifier, TSKRegressor, load, save
-from takagi.inspection import explain_local
 from takagi.persistence import ModelFileError
 
 SMALL = TSKClassifier(n_rules=3, max_iter=200)
@@ -120,8 +119,3 @@ def test_bad_labels_are_refused(iris):
         committee().fit(X, np.zeros(150, dtype=int))
     with pytest.raises(ValueError, match="Use TSKRegressor for a target that is a number"):
         committee().fit(X, np.linspace(0, 1, 150))
-
-
-def test_explanations_of_mean_probabilities_are_refused(fitted, iris):
-    with pytest.raises(TypeError, match="which is no sum of what its members"):
-        explain_local(fitted, iris[0].head(1))

@@ -9,7 +9,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from takagi import RuleBase, TSKClassifier
-from takagi._model import OpenCommittee, open_model
 from takagi.inspection import (
     HistoryDisplay,
     ImportanceDisplay,
@@ -84,12 +83,6 @@ def test_hundreds_of_classes_name_the_first():
     rules = RuleBase([[0.0]], [[np.inf]], np.zeros((1, 300, 2)), link="softmax")
     heading = export_text(rules, np.zeros((300, 1)), np.eye(300)).splitlines()[0]
     assert heading == "Rule 1 (100 % of the data; <1 % of these are y0)"
-
-
-def test_the_mean_of_probabilities_is_not_taken_for_that_of_log_odds(two):
-    opened = open_model(two[0])
-    with pytest.raises(TypeError, match="Take a member"):
-        OpenCommittee((opened, opened)).predict(two[1].to_numpy())
 
 
 def test_explanations_add_up_and_have_the_probability_beside(fitted):

@@ -44,9 +44,7 @@ def explain(
     loaded = LoadedModel(model)
     source = open_input(table, make_layout(no_header, names, sheet, header_row, query))
     found = loaded.find_rows(source, row or [0])
-    # Probabilities of a committee of classifiers are no sum that its members' rules explain.
-    needs_one = member is not None or loaded.classes is not None
-    told = loaded.take_member(member) if needs_one else loaded.model
+    told = loaded.model if member is None else loaded.take_member(member)
     explained = [replace(explain_local(told, X), row_numbers=(number,)) for number, X in found.items()]
     if as_json:
         print_json([_to_dict(one, output) for one in explained for output in one.output_names])

@@ -80,7 +80,7 @@ def plot(
     _check_choice(kind, table, feature, row)
     path = check_output(output, force, _SUFFIXES, [model, *([] if table is None else [table])])
     loaded = LoadedModel(model)
-    needs_one = member is not None or kind in _OF_ONE or loaded.classes is not None
+    needs_one = member is not None or kind in _OF_ONE
     drawn = loaded.take_member(member) if needs_one else loaded.model
     X = None
     if table is not None:

@@ -13,7 +13,6 @@ from takagi._model import OpenCommittee, OpenModel, open_committee
 from takagi._typing import FloatArray, Table
 from takagi._wording import name_part
 from takagi.inspection._attribution import attribute_mean, sum_columns
-from takagi.inspection._local import SIMILAR
 from takagi.profile import spread_rows
 from takagi.rulebase import RuleBase
 from takagi.tables import list_origins
@@ -27,7 +26,7 @@ def rule_importance(model: Any, X: Table, y: Table) -> Any:
 
     Parameters
     ----------
-    model : TSKRegressor, TSKClassifier, TSKCommittee, Pipeline, RuleBase or RuleModel
+    model : TSKRegressor, TSKClassifier, a committee of either, Pipeline, RuleBase or RuleModel
         A fitted model.
     X : array or data frame of shape (n_rows, n_columns)
         Data, best not those of training.
@@ -61,15 +60,19 @@ def rule_importance(model: Any, X: Table, y: Table) -> Any:
     target, link = committee.first.read_targets(y, len(rows)), committee.first.model.link
     scale = target.std(axis=0) if link == "identity" else np.ones(target.shape[1])
     scale[scale == 0] = 1.0
-    prediction, n_members = committee.predict(rows), len(committee.members)
-    measure = lambda outputs: _measure_error(outputs / scale, target / scale, link)  # noqa: E731
+    said, n_members = np.array([member.model.predict_raw(rows) for member in committee.members]), len(committee.members)
+    remembered = 0.0 if committee.recall is None else committee.recall(rows)[0]
     n_parts = max(len(member.model.parts) for member in committee.members)
-    error, tables = measure(prediction), []
+
+    def measure(outputs: FloatArray) -> float:
+        return _measure_error((committee.combine(outputs) + remembered) / scale, target / scale, link)
+
+    error, tables = measure(said), []
     for i, member in enumerate(committee.members, 1):
-        number = 1
+        number, own = 1, (np.arange(n_members) == i - 1)[:, None, None]
         for k, part in enumerate(member.model.parts):
-            change = (one / n_members for one in _change_without_each(part, rows))
-            losses = [measure(prediction + one) / error - 1 if error > 0 else np.inf for one in change]
+            changes = _change_without_each(part, rows)
+            losses = [measure(said + own * change) / error - 1 if error > 0 else np.inf for change in changes]
             table = pandas.DataFrame(
                 {
                     **({"member": i} if n_members > 1 else {}),
@@ -103,7 +106,7 @@ def feature_importance(
 
     Parameters
     ----------
-    model : TSKRegressor, TSKClassifier, TSKCommittee, Pipeline, RuleBase or RuleModel
+    model : TSKRegressor, TSKClassifier, a committee of either, Pipeline, RuleBase or RuleModel
         A fitted model.
     X : array or data frame of shape (n_rows, n_columns)
         Data; at most 2,000 rows of them are explained.
@@ -121,8 +124,9 @@ def feature_importance(
     pandas.DataFrame
         The most important first: "feature", "conditions", "consequents", "overall" and, if there are targets,
         "permutation", by how much the output's RMSE, or the log loss of all classes, grows when the column is shuffled.
-        What a committee remembers is one more, "similar rows": how much the RMSE grows without. X should then be rows
-        that it was not fitted on.
+        What a committee remembers is one more, "similar rows", and what a committee of classifiers says beside the
+        mean of log-odds, "disagreement": how much the error grows without. X should then be rows that it was not fitted
+        on.
 
     Examples
     --------
@@ -147,9 +151,9 @@ def feature_importance(
     parts = attribute_mean(committee.members, some, baseline)
     by_condition, by_consequent = (sum_columns(opened, part)[:, k] for part in parts)
     names = [column.name for column in opened.columns]
-    if committee.recall is not None:
-        names.append(SIMILAR)
-        by_condition = np.column_stack([by_condition, committee.recall(some)[0][:, k]])
+    if committee.term is not None:
+        names.append(committee.term)
+        by_condition = np.column_stack([by_condition, committee.find_term(some)[0][:, k]])
         by_consequent = np.column_stack([by_consequent, np.zeros(len(some))])
     table = pandas.DataFrame(
         {
@@ -167,7 +171,7 @@ def feature_importance(
 
 
 def _measure_permutation(committee: OpenCommittee, X: Table, target: FloatArray, k: int, shuffle: Any) -> FloatArray:
-    """Return by how much the error of an output grows when each column is shuffled, and without the memory.
+    """Return by how much the error of an output grows when each column is shuffled, and without a committee's term.
 
     The parts of a date are shuffled together, and have the same importance.
     """
@@ -183,11 +187,11 @@ def _measure_permutation(committee: OpenCommittee, X: Table, target: FloatArray,
     growth = shuffle(DummyRegressor(), shuffled, target, scoring=score).importances_mean  # the scorer asks the rules
     origins = list_origins(opened.columns)
     growth = growth[[origins.index(column.origin) for column in opened.columns]]
-    if committee.recall is None:
+    if committee.term is None:
         return growth
     predictions = committee.predict_mean(rows), committee.predict(rows)
-    without, with_memory = (_measure_error(outputs[:, kept], target, link) for outputs in predictions)
-    return np.r_[growth, without - with_memory]
+    without, with_term = (_measure_error(outputs[:, kept], target, link) for outputs in predictions)
+    return np.r_[growth, without - with_term]
 
 
 def _pick(opened: OpenModel, X: Table) -> Table:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from takagi._messages import need_extra
-from takagi._model import OpenModel, open_committee
+from takagi._model import DISAGREEMENT, SIMILAR, OpenModel, open_committee
 from takagi._notebook import ShowsText
 from takagi._text import (
     format_number,
@@ -26,7 +26,6 @@ from takagi.inspection._held import describe_misfits
 from takagi.rulebase import apply_link
 
 _LEAST_SHARE = 0.01  # rules with less are not named in text
-SIMILAR = "similar rows"  # the name of the contribution of a committee's memory
 
 
 @dataclass(frozen=True)
@@ -42,12 +41,16 @@ class LocalExplanation(ShowsText):
     For classes, all of this is about log-odds, or scores of more than two classes, and `probability` stands beside it.
 
     A committee's memory of training rows (Nadaraya-Watson regression of its errors) is one more contribution, "similar
-    rows". Its value is the effective number of these rows for each output, counted by nearness and weight.
+    rows". Its value is the effective number of these rows for each output, counted by nearness and weight. A committee
+    of classifiers predicts the mean of its members' probabilities; columns explain the mean of their log-odds or
+    scores, and what is left is one more contribution, "disagreement", the larger the less the members agree. Its value
+    is the standard deviation of what they say. With it the contributions add up to the committee's own log-odds.
 
     Parameters
     ----------
     columns : tuple of str
-        Columns of the table, and "similar rows" if the model is a committee with a memory.
+        Columns of the table, and "similar rows" if the model is a committee with a memory, or "disagreement" if it is
+        one of classifiers.
     output_names : tuple of str
         Outputs of the model.
     feature_names : tuple of str
@@ -57,7 +60,7 @@ class LocalExplanation(ShowsText):
     baseline : str
         What the baseline is.
     base : ndarray of shape (n_outputs,)
-        Prediction for the baseline; by the members of a committee, without similar rows.
+        Prediction for the baseline; the mean of what the members of a committee say, without what it has beside that.
     prediction : ndarray of shape (n_rows, n_outputs)
         Predictions for the rows.
     by_condition, by_consequent : ndarray of shape (n_rows, n_outputs, n_columns)
@@ -126,7 +129,7 @@ class LocalExplanation(ShowsText):
 
     @property
     def member_predictions(self) -> FloatArray:
-        """What each member of a committee predicts, without similar rows, of shape (n_rows, n_members, n_outputs)."""
+        """What each member of a committee says by itself, before a link, of shape (n_rows, n_members, n_outputs)."""
         parts = self.share[:, :, None] * self.rule_outputs * len(self.part_rules)
         return np.add.reduceat(parts, np.cumsum((0, *map(sum, self.part_rules[:-1]))), axis=1)
 
@@ -251,8 +254,9 @@ class LocalExplanation(ShowsText):
 
     @property
     def _caveat(self) -> str:
-        """A note where the members and the local linear model do not include the memory."""
-        return ", without similar rows," if SIMILAR in self.columns else ""
+        """A note where the members and the local linear model do not include all that a committee says."""
+        term = self.columns[-1] if len(self.part_rules) > 1 else ""
+        return f", without {term}," if term in (SIMILAR, DISAGREEMENT) else ""
 
     def _list_voices(self, row: int, k: int, write: Callable[[float], str]) -> list[str]:
         """Return lines on the rules that fire, or on the members of a committee, whose rules are too many."""
@@ -306,7 +310,7 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
 
     Parameters
     ----------
-    model : TSKRegressor, TSKClassifier, TSKCommittee, Pipeline, RuleBase or RuleModel
+    model : TSKRegressor, TSKClassifier, a committee of either, Pipeline, RuleBase or RuleModel
         A fitted model.
     X : array or data frame of shape (n_rows, n_columns)
         The rows to explain.
@@ -370,7 +374,7 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
         part_rules=tuple(tuple(part.n_rules for part in member.model.parts) for member in members),
         link=opened.model.link,
     )
-    return explained if committee.recall is None else _add_memory(explained, *committee.recall(rows))
+    return explained if committee.term is None else _add_term(explained, committee.term, *committee.find_term(rows))
 
 
 def _show_cells(opened: OpenModel, X: Table, given: FloatArray, held: FloatArray) -> list[list[str]]:
@@ -384,12 +388,12 @@ def _show_cells(opened: OpenModel, X: Table, given: FloatArray, held: FloatArray
     return cells
 
 
-def _add_memory(explained: LocalExplanation, corrections: FloatArray, numbers: FloatArray) -> LocalExplanation:
-    """Add the committee's memory as a column of its own; its contributions count as those of conditions."""
+def _add_term(explained: LocalExplanation, name: str, corrections: FloatArray, numbers: FloatArray) -> LocalExplanation:
+    """Add what a committee says beside its members as a column; its contributions count as those of conditions."""
     nothing = np.zeros_like(corrections)
     return replace(
         explained,
-        columns=(*explained.columns, SIMILAR),
+        columns=(*explained.columns, name),
         cells=[[*cells, ", ".join(map(format_number, n))] for cells, n in zip(explained.cells, numbers, strict=True)],
         prediction=explained.prediction + corrections,
         by_condition=np.concatenate([explained.by_condition, corrections[:, :, None]], axis=2),
