@@ -18,7 +18,7 @@ from takagi.fitting._plan import Penalties, Plan, plan_teacher
 from takagi.fitting._rows import HEAVY, Rows, find_errors, measure_columns, split_rows, stack_rows
 from takagi.fitting._short import Short, fit_short, fit_short_classes
 from takagi.fitting._training import Stage, Trained, Watch, begin_training, train_rules
-from takagi.profile import MAX_ROWS, measure_profile, spread_rows
+from takagi.profile import MAX_ROWS, measure_profile, sort_rules, spread_rows
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
 from takagi.training import LOSSES, TrainConfig
@@ -159,9 +159,8 @@ def add_profile(rules: RuleBase, rows: Rows, given: Rows, holds_inputs: bool = F
     if given is not rows:
         sample = spread_rows(len(rows.X), MAX_ROWS)
         share = np.average(rules.firing_share(rows.X[sample]), axis=0, weights=rows.weight[sample])
-    order = np.argsort(-share, kind="stable")
-    limits = profile.find_limits() if holds_inputs else rules.limits
-    return replace(rules.take(order), profile=replace(profile, share=share[order]), limits=limits)
+    rules = sort_rules(rules, replace(profile, share=share))
+    return replace(rules, limits=profile.find_limits()) if holds_inputs else rules
 
 
 def widen_limits(fitted: Fitted, start: RuleBase | None) -> Fitted:

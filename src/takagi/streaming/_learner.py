@@ -7,7 +7,7 @@ import numpy as np
 from takagi import kernels
 from takagi._typing import BoolArray, FloatArray
 from takagi.fitting import Rows, Units, bound_by_range, center_logits
-from takagi.profile import measure_profile
+from takagi.profile import measure_profile, sort_rules
 from takagi.rulebase import RuleBase, pack, unpack
 from takagi.streaming._seen import Seen
 from takagi.training import Bounds, Run, TrainConfig, begin_state, find_width_floor
@@ -118,16 +118,14 @@ class Learner:
         rules = center_logits(unpack(self.state.best, self.start).rescale(*self.units))
         X, y, weight = seen.sample
         profile = measure_profile((X, y), rules.firing_share, weight)
-        order = np.argsort(-profile.share, kind="stable")
         quantiles, output_quantiles = profile.quantiles.copy(), profile.output_quantiles.copy()
         for part, moments in ((quantiles, seen.x), (output_quantiles, seen.y)):
             part[0], part[-1] = moments.low, moments.high
         profile = replace(
             profile,
             n_rows=seen.n_rows,
-            share=profile.share[order],
             mean=np.clip(seen.x.mean, seen.x.low, seen.x.high),
             quantiles=quantiles,
             output_quantiles=output_quantiles,
         )
-        return replace(rules.take(order), profile=profile)
+        return sort_rules(rules, profile)
