@@ -114,11 +114,15 @@ def run_pilots(rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Gen
     watch.expect(n_iter * len(splits) + n_more)
     begin = partial(_begin_pilot, plan=plan, rng=rng, watch=watch)
     weight = np.concatenate([judges.weight for _, judges in splits])
+
+    # how much is noise, by pilots with penalties that suit most tables
     n_batches = [len(training.X) / plan.config.batch_size for training, _ in splits]
     first = [plan.penalties.for_pilot(*_FIRST, number) for number in n_batches]
     pilots = watch.run(begin(*one, _MAX_RULES[0], n_iter, keeps_best=True) for one in zip(splits, first, strict=True))
     noise = np.average(np.concatenate([pilot.losses for pilot in pilots]), weights=weight)
     penalties, mix = plan.penalties.with_noise(float(noise)), Mix()
+
+    # how smooth rules should be, and what rules with these penalties are worth
     if chooses and not watch.has_ended:
         penalties, best = _choose_smoothness(splits[0], penalties, partial(begin, n_iter=n_iter), watch)
         pilots = [best]
@@ -127,6 +131,8 @@ def run_pilots(rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Gen
     if mixes and not watch.has_ended:
         mix = _mix_pilots(rows, splits, pilots, weight, plan.has_classes)
     watch.say(_describe(penalties, mix, plan.has_classes))
+
+    # how far off, or how sure, such a model is on rows that it has not seen
     if len(rows.X) == 1:
         return Findings(penalties, mix)
     judged = [(mix.apply(pilot.rules, split[0]), split[1]) for pilot, split in zip(pilots, splits, strict=True)]
