@@ -8,7 +8,8 @@ from sklearn.metrics import log_loss
 from sklearn.preprocessing import StandardScaler
 
 from takagi import TSKRegressor
-from takagi.fitting import Rows, Watch, fit_rules, make_plan
+from takagi.fitting import Rows, Watch, fit_rules, make_plan, train_rules
+from takagi.fitting._training import begin_training
 
 
 def fit(X, y, loss="squared", held_out=None, **params):
@@ -50,3 +51,18 @@ def test_history_and_iterations_are_those_of_the_rules_that_are_there():
     assert fitted.n_iter == len(val_loss) == 300
     assert fitted.best_iter == 1 + np.argmin(val_loss)
     assert fitted.stages[-1].n_iter == 300
+
+
+@pytest.mark.parametrize("recipe", ["accurate", "droprule"])
+def test_a_training_draws_the_same_rows_ahead_as_on_the_way(recipe):
+    """Heavy rows become several, which are drawn as often as others."""
+    X, y = make_friedman1(60, 5, random_state=0)
+    rows = Rows(X, y[:, None], np.r_[np.full(2, 300.0), np.ones(58)])
+    params = TSKRegressor(recipe=recipe, n_rules=3, max_iter=40, l2=0.1, smoothness=0.1, batch_size=8).get_params()
+    plan = make_plan(params, *X.shape)
+    found = []
+    for train in (train_rules, lambda *arguments: begin_training(*arguments)()):
+        watch = Watch()
+        watch.begin("training")
+        found.append(train(rows, None, plan, np.random.default_rng(0), watch).rules)
+    np.testing.assert_array_equal(found[0].consequents, found[1].consequents)

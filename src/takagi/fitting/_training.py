@@ -244,7 +244,7 @@ def begin_training(
     bounds = plan.bounds
     if plan.stays_in_range:
         bounds = bound_by_range(scaled.X.min(axis=0), scaled.X.max(axis=0), rules, config)
-    batches, keep = draw_ahead(config, len(rows.X), rules.n_rules, rng) if draws_ahead else (None, None)
+    batches, keep = draw_ahead(config, len(scaled.X), rules.n_rules, rng) if draws_ahead else (None, None)
     call = partial(
         train,
         rules,
