@@ -1,6 +1,7 @@
 """A sum of rule bases while it is made: plain arrays in standard units."""
 
 from dataclasses import dataclass, fields, replace
+from functools import reduce
 
 import numpy as np
 
@@ -43,8 +44,9 @@ class SumDraft:
         pull, X = precision * self.centers[:, asked], Z[:, asked]
         level = X @ pull.T - 0.5 * ((X * X) @ precision.T) - 0.5 * (pull * self.centers[:, asked]).sum(axis=1)
         for k in np.unique(self.part):
-            own = self.part == k
-            level[:, own] -= level[:, own].max(axis=1, keepdims=True)
+            own = np.flatnonzero(self.part == k)
+            highest = reduce(np.maximum, (level[:, r] for r in own))
+            level[:, own] -= highest[:, None]
         firing = np.exp(level)
         return firing / (firing @ self.together)
 

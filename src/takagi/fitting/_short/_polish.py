@@ -23,13 +23,19 @@ _PATIENCE = 5  # steps that have to gain something together
 _TINY = 1e-9
 
 Places = tuple[IntArray, IntArray]
+Evaluated = tuple[FloatArray, FloatArray]
 
 
-def measure_loss(draft: SumDraft, task: Task) -> float:
-    """Return the loss of the rows and the penalties."""
-    share, together = draft.shares(task.Z), draft.together
-    total = 0.0
-    for output, target in zip(draft.outputs(task.columns), task.target.T, strict=True):
+def evaluate(draft: SumDraft, task: Task) -> Evaluated:
+    """Return the shares of the rules, and what their formulas say."""
+    return draft.shares(task.Z), draft.outputs(task.columns)
+
+
+def measure_loss(draft: SumDraft, task: Task, known: Evaluated | None = None) -> float:
+    """Return the loss of the rows and the penalties, given what is known of the draft if it is."""
+    share, outputs = evaluate(draft, task) if known is None else known
+    together, total = draft.together, 0.0
+    for output, target in zip(outputs, task.target.T, strict=True):
         said = share * output
         square = (target - said.sum(axis=1)) ** 2
         if task.agreement:
@@ -50,7 +56,7 @@ def solve_weights(draft: SumDraft, task: Task) -> SumDraft:
     rules, columns = find_weights(draft)
     share = draft.shares(task.Z)
     inputs = _take_inputs(task, columns)
-    blended = share[:, rules] * inputs
+    blended = _blend(share, rules, inputs)
     curvature = _curve_weights(draft, task, share, inputs, blended, rules)
     curvature[np.diag_indices(len(rules))] += np.where(columns > 0, task.ridge, 1e-6) + 1e-8
     weights = np.zeros_like(draft.weights)
@@ -60,10 +66,11 @@ def solve_weights(draft: SumDraft, task: Task) -> SumDraft:
 
 def polish(draft: SumDraft, task: Task, n_steps: int, tolerance: float = 1e-4) -> tuple[SumDraft, float]:
     """Return a draft with a smaller loss, and the loss; ends early where steps gain next to nothing."""
-    loss, damping = measure_loss(draft, task), _DAMPING[0]
+    known = evaluate(draft, task)
+    loss, damping = measure_loss(draft, task, known), _DAMPING[0]
     past = [loss]
     for _ in range(n_steps):
-        curvature, downhill = normal_equations(draft, task)
+        curvature, downhill = normal_equations(draft, task, known)
         fixed = _find_stuck(draft, downhill, task)
         downhill[fixed] = 0.0
         curvature[fixed] = curvature[:, fixed] = 0.0
@@ -73,9 +80,10 @@ def polish(draft: SumDraft, task: Task, n_steps: int, tolerance: float = 1e-4) -
             damped = curvature + np.diag(damping * diagonal + _TINY)
             step = np.asarray(np.linalg.solve(damped, downhill), dtype=float)
             moved = _move(draft, step, task)
-            value = measure_loss(moved, task)
+            there = evaluate(moved, task)
+            value = measure_loss(moved, task, there)
             if value < loss:
-                draft, loss, damping = moved, value, max(damping / _DAMPING[2], _DAMPING[1])
+                draft, known, loss, damping = moved, there, value, max(damping / _DAMPING[2], _DAMPING[1])
                 break
             damping *= _DAMPING[3]
         else:
@@ -86,18 +94,19 @@ def polish(draft: SumDraft, task: Task, n_steps: int, tolerance: float = 1e-4) -
     return draft, loss
 
 
-def normal_equations(draft: SumDraft, task: Task) -> tuple[FloatArray, FloatArray]:
-    """Return the Gauss-Newton matrix and the downhill gradient of half the loss.
+def normal_equations(draft: SumDraft, task: Task, known: Evaluated | None = None) -> tuple[FloatArray, FloatArray]:
+    """Return the Gauss-Newton matrix and the downhill gradient of half the loss, given what is known of the draft.
 
     Parameters are the weights, output by output, the centers, and the logarithms of the widths.
     """
     (rules, columns), (asking, asked) = find_weights(draft), np.nonzero(draft.asks)
-    share, outputs, together = draft.shares(task.Z), draft.outputs(task.columns), draft.together
+    share, outputs = evaluate(draft, task) if known is None else known
+    together = draft.together
     n_outputs, n_weights, n_sets = len(outputs), len(rules), len(asking)
     size = n_outputs * n_weights + 2 * n_sets
     curvature, downhill = np.zeros((size, size)), np.zeros(size)
     inputs, row_weight = _take_inputs(task, columns), task.weight[:, None]
-    blended = share[:, rules] * inputs
+    blended = _blend(share, rules, inputs)
     distance = (task.Z[:, asked] - draft.centers[asking, asked]) / draft.widths[asking, asked]
     moves = np.hstack([distance / draft.widths[asking, asked], distance**2])  # of log firing, by center and log width
     owner = np.r_[asking, asking]
@@ -119,7 +128,7 @@ def normal_equations(draft: SumDraft, task: Task) -> tuple[FloatArray, FloatArra
         curvature[of_sets, of_sets] += slope.T @ (slope * row_weight)
         if task.agreement:
             spread = (share * apart**2) @ together
-            downhill[own] -= task.agreement * (((share * apart)[:, rules] * inputs).T @ task.weight)
+            downhill[own] -= task.agreement * (_blend(share * apart, rules, inputs).T @ task.weight)
             pull = 0.5 * (share * (apart**2 - spread))[:, owner] * moves
             downhill[of_sets] -= task.agreement * (pull.T @ task.weight)
             bend = 0.25 * (share * apart**2 * (1 - 2 * share) + share**2 * spread) * row_weight
@@ -147,6 +156,13 @@ def _take_inputs(task: Task, columns: IntArray) -> FloatArray:
     return inputs
 
 
+def _blend(share: FloatArray, rules: IntArray, inputs: FloatArray) -> FloatArray:
+    """Return inputs times the shares of their rules; each large array that is not made saves time."""
+    blended = share[:, rules]
+    blended *= inputs
+    return blended
+
+
 def _curve_weights(
     draft: SumDraft, task: Task, share: FloatArray, inputs: FloatArray, blended: FloatArray, rules: IntArray
 ) -> FloatArray:
@@ -162,7 +178,8 @@ def _add_own(matrix: FloatArray, factor: float, row_weight: FloatArray, inputs: 
     """Add what the inputs of each rule have among themselves, weighted per row and rule."""
     for k in np.unique(owner):
         own = np.flatnonzero(owner == k)
-        matrix[np.ix_(own, own)] += factor * (inputs[:, own].T @ (inputs[:, own] * row_weight[:, k : k + 1]))
+        mine = inputs[:, own]
+        matrix[own[:, None], own] += factor * (mine.T @ (mine * row_weight[:, k : k + 1]))
 
 
 def _move(draft: SumDraft, step: FloatArray, task: Task) -> SumDraft:
