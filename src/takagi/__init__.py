@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         calibrate,
         fit_dataset,
         predict_interval,
+        update,
     )
     from takagi.persistence import ModelFileError, load, save
     from takagi.rulebase import RuleBase
@@ -48,6 +49,7 @@ __all__ = [
     "predict_interval",
     "save",
     "train",
+    "update",
 ]
 
 # Modules are imported when a name of theirs is used: scikit-learn alone takes a second, which `takagi --help` has not.
@@ -64,6 +66,7 @@ _MODULES = {
         "calibrate",
         "fit_dataset",
         "predict_interval",
+        "update",
     ],
     "persistence": ["ModelFileError", "load", "save"],
     "rulebase": ["RuleBase"],

@@ -141,6 +141,27 @@ def measure_profile(
     )
 
 
+def join_profiles(first: Profile, second: Profile) -> Profile:
+    """Return the profile of the rows of two; quantiles between the ends are those of their quantiles.
+
+    >>> import numpy as np
+    >>> one = Profile(30, [1.0], [0.0], np.zeros((21, 1)), np.zeros((21, 1)))
+    >>> two = Profile(10, [1.0], [4.0], np.full((21, 1), 4.0), np.ones((21, 1)))
+    >>> both = join_profiles(one, two)
+    >>> both.n_rows, both.mean.tolist(), both.span(0), both.quantiles[[10, 16], 0].tolist()
+    (40, [1.0], (0.0, 4.0), [0.0, 4.0])
+    """
+    sizes = [first.n_rows, second.n_rows]
+    weight, every = np.repeat(np.array(sizes, dtype=float), len(LEVELS)), np.arange(2 * len(LEVELS))
+    columns = {name: [getattr(one, name) for one in (first, second)] for name in ("quantiles", "output_quantiles")}
+    return Profile(
+        n_rows=sum(sizes),
+        share=np.average([first.share, second.share], axis=0, weights=sizes),
+        mean=np.average([first.mean, second.mean], axis=0, weights=sizes),
+        **{name: _quantiles(np.vstack(values), every, weight) for name, values in columns.items()},
+    )
+
+
 def sort_rules(rules: "RuleBase", profile: Profile) -> "RuleBase":
     """Return rules with a profile that was measured with them, those that govern most first."""
     order = np.argsort(-profile.share, kind="stable")

@@ -58,6 +58,13 @@ COMMANDS = [
         "takagi predict houses.takagi new.csv -o out.csv --keep address",
     ),
     Command(
+        "update",
+        "_update.update",
+        MAKE,
+        "Let a model go on with the new rows of TABLE, which holds the target, too, and say what changed.",
+        "takagi update houses.takagi new.csv -o houses-2.takagi",
+    ),
+    Command(
         "rules",
         "_rules.rules",
         READ,

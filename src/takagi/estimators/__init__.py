@@ -10,6 +10,7 @@ from takagi.estimators._intervals import calibrate, predict_interval
 from takagi.estimators._memory import Memory
 from takagi.estimators._regressor import TSKRegressor
 from takagi.estimators._threads import with_one_blas_thread
+from takagi.estimators._update import read_new_rows, update
 
 __all__ = [
     "BUFFER_ROWS",
@@ -26,5 +27,7 @@ __all__ = [
     "fit_source",
     "limit_rows",
     "predict_interval",
+    "read_new_rows",
+    "update",
     "with_one_blas_thread",
 ]

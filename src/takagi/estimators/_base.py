@@ -330,8 +330,8 @@ class BaseTSK(BaseEstimator):
             return None
         if len(self.model_.parts) > 1 or self.model_.first.bends:
             raise ValueError(
-                "Short rules are fitted as a whole and cannot be trained further. Call fit with warm_start=False, or "
-                "clone the model."
+                "Short rules are fitted as a whole and cannot be trained further. takagi.update(model, X, y) takes new "
+                "rows into their formulas; or call fit with warm_start=False."
             )
         return self.model_.first
 

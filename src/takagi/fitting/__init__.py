@@ -15,6 +15,7 @@ from takagi.fitting._fit import (
     sharpen_fit,
     widen_limits,
 )
+from takagi.fitting._formulas import update_formulas
 from takagi.fitting._pilots import Mix, measure_entropy, run_pilots
 from takagi.fitting._plan import AGREEMENT, RECIPES, Penalties, Plan, check_trains, make_plan
 from takagi.fitting._rows import (
@@ -87,5 +88,6 @@ __all__ = [
     "sharpen_fit",
     "stack_rows",
     "train_rules",
+    "update_formulas",
     "widen_limits",
 ]

@@ -23,6 +23,7 @@ from takagi.workflow._stability import RuleStability, StableRule, rule_stability
 from takagi.workflow._table import ColumnChoice, TrainingTable, read_training_table
 from takagi.workflow._target import CLASSIFICATION, REGRESSION, list_labels
 from takagi.workflow._training import Candidate, calibrate_by_folds, choose_simplest, search_settings, train_model
+from takagi.workflow._update import ModelUpdate, MovedRule, update_model
 from takagi.workflow._warm_up import warm_up
 
 __all__ = [
@@ -37,6 +38,8 @@ __all__ = [
     "LabeledRows",
     "LoadedModel",
     "ModelSettings",
+    "ModelUpdate",
+    "MovedRule",
     "RowsInParts",
     "RuleStability",
     "Splits",
@@ -66,5 +69,6 @@ __all__ = [
     "summarize_columns",
     "train_in_parts",
     "train_model",
+    "update_model",
     "warm_up",
 ]

@@ -67,17 +67,17 @@ class LoadedModel:
         """Names of what the model predicts."""
         if self.classes is None:
             return list(name_outputs(self.opened.model))
-        return [getattr(getattr(self._last, "estimators_", [self._last])[0], "target_name_", "class")]
+        return [getattr(getattr(self.last, "estimators_", [self.last])[0], "target_name_", "class")]
 
     @property
     def classes(self) -> list[Any] | None:
         """The labels that a classifier predicts, None for a model that predicts numbers."""
-        labels = getattr(self._last, "classes_", None)
+        labels = getattr(self.last, "classes_", None)
         return None if labels is None else labels.tolist()
 
     def take_member(self, number: int | None = None) -> Any:
         """Return the model, or one member of a committee, counted from 1, for what takes one set of rules."""
-        members = getattr(self._last, "estimators_", None)
+        members = getattr(self.last, "estimators_", None)
         if members is None and number is None:
             return self.model
         if members is None:
@@ -114,7 +114,7 @@ class LoadedModel:
         """Return the targets of the rows that have them, and which rows these are."""
         if self.classes is not None:
             labels, present = match_labels(frame, targets[0], self.classes)
-            return labels[present].astype(self._last.classes_.dtype), present
+            return labels[present].astype(self.last.classes_.dtype), present
         read = [read_target(frame, name) for name in targets]
         present = np.all([has_value for _, has_value in read], axis=0)
         y = np.column_stack([numbers[present] for numbers, _ in read])
@@ -122,7 +122,7 @@ class LoadedModel:
 
     def find_seen(self, rows: LabeledRows) -> float:
         """Return which part of rows trained the model; NaN if it does not know."""
-        sheet = getattr(self._last, "scores_", None)
+        sheet = getattr(self.last, "scores_", None)
         y = rows.y if self.classes is None else ClassMeasure(self.classes).encode(rows.y)
         return np.nan if sheet is None else sheet.find_seen(self.opened.encode(rows.X), y)
 
@@ -145,7 +145,7 @@ class LoadedModel:
         """Raise an error that says what to do if the model has no intervals of a coverage."""
         if self.classes is not None:
             raise RequestError("the model predicts classes, which have probabilities and no intervals.")
-        known = getattr(self._last, "calibration_", getattr(self._last, "calibration", None))
+        known = getattr(self.last, "calibration_", getattr(self.last, "calibration", None))
         if known is None:
             raise RequestError(
                 "it is not known how far the model is off on rows that it has not seen; it can be found out by "
@@ -174,8 +174,8 @@ class LoadedModel:
         """
         if proba and self.classes is None:
             raise RequestError("the model predicts numbers, which have no probabilities.", "interval")
-        if hasattr(self._last, "n_jobs"):
-            self._last.set_params(n_jobs=-1)
+        if hasattr(self.last, "n_jobs"):
+            self.last.set_params(n_jobs=-1)
         n_before = 0
         for kept, block in self._blocks(table, keep):
             predicted = self._add_predictions(kept, block, n_before, coverage, proba)
@@ -220,15 +220,15 @@ class LoadedModel:
 
     def _predict(self, rows: Any, coverage: float | None, proba: bool) -> dict[str, Any]:
         """Return predictions and what belongs to them, by the names of their columns."""
-        found = {"predicted": self._last.predict(rows).reshape(len(rows), -1)}
+        found = {"predicted": self.last.predict(rows).reshape(len(rows), -1)}
         if coverage is not None:
-            limits = self._last.predict_interval(rows, coverage).reshape(len(rows), -1, 2)
+            limits = self.last.predict_interval(rows, coverage).reshape(len(rows), -1, 2)
             found |= {"lower": limits[:, :, 0], "upper": limits[:, :, 1]}
         columns = {
             f"{word}_{target}": values[:, k] for word, values in found.items() for k, target in enumerate(self.targets)
         }
         if proba:
-            chances = self._last.predict_proba(rows)
+            chances = self.last.predict_proba(rows)
             columns |= {f"probability_{label}": chances[:, k] for k, label in enumerate(self.classes or [])}
         return columns
 
@@ -241,13 +241,13 @@ class LoadedModel:
         return predicted.assign(**{name: flags})
 
     @property
-    def _last(self) -> Any:
+    def last(self) -> Any:
         """The model behind the other steps of a pipeline."""
         return getattr(self.model, "steps", [("", self.model)])[-1][1]
 
     def _count_held(self, rows: FloatArray) -> None:
         """Count values beyond the limits of the rules that the last step has."""
-        rules = getattr(getattr(self._last, "estimators_", [self._last])[0], "model_", self._last)
+        rules = getattr(getattr(self.last, "estimators_", [self.last])[0], "model_", self.last)
         found = count_held(rows, rules.limits) or HeldCount(len(rows), 0, *np.zeros((2, rows.shape[1]), dtype=int))
         self._held = found if self._held is None else self._held.add(found)
 

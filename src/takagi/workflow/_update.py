@@ -1,0 +1,122 @@
+"""A model that goes on with new rows, and what changed."""
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from takagi._typing import FloatArray
+from takagi.estimators import read_new_rows, update
+from takagi.fitting import Rows, update_formulas
+from takagi.rulebase import apply_link
+from takagi.rulemodel import RuleModel
+from takagi.tables import DatasetError, RequestError
+from takagi.workflow._models import LabeledRows, LoadedModel
+
+_FEWEST_ROWS = 5
+_N_FOLDS = 5
+_MOST_SEEN = 0.5  # of the rows, which then are not new
+
+
+@dataclass(frozen=True)
+class MovedRule:
+    """What one rule said on average of the new rows that it governs, and what it says now, output by output."""
+
+    number: int
+    share: float  # of the new rows
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ModelUpdate:
+    """An updated model, and what changed.
+
+    Attributes
+    ----------
+    model : TSKRegressor, TSKClassifier or Pipeline
+        The updated model.
+    n_before, n_rows : int
+        How many rows it was fitted to, and how many are new.
+    measure : str
+        What errors are, "RMSE" or "log loss".
+    before, after : float
+        The error on the new rows of the model as it was, and of updates, each by the rows of other folds.
+    rules : tuple of MovedRule
+        The rules in their order.
+    """
+
+    model: Any
+    n_before: int
+    n_rows: int
+    measure: str
+    before: float
+    after: float
+    rules: tuple[MovedRule, ...]
+
+
+def update_model(loaded: LoadedModel, rows: LabeledRows) -> ModelUpdate:
+    """Let a model go on with rows that are new to it; the model that was loaded stays as it is."""
+    _check(loaded, rows)
+    old, new = read_new_rows(loaded.model, rows.X, rows.y)
+    assert old.profile is not None
+    model = update(deepcopy(loaded.model), rows.X, rows.y)
+    now = read_new_rows(model, rows.X[:1], rows.y[:1])[0]
+    return ModelUpdate(
+        model,
+        old.profile.n_rows,
+        len(new.X),
+        "RMSE" if old.link == "identity" else "log loss",
+        _find_error(new.y, apply_link(old.predict_raw(new.X), old.link), old.link),
+        _find_error(new.y, _predict_by_folds(old, new), old.link),
+        _list_moved(old, now, new.X),
+    )
+
+
+def _check(loaded: LoadedModel, rows: LabeledRows) -> None:
+    """Raise an error that says what to do where a model cannot go on with rows."""
+    if hasattr(loaded.last, "estimators_"):
+        raise RequestError(
+            "a committee is fitted as a whole and cannot go on. Fit it anew with the old and the new rows: takagi fit "
+            "OLD.csv NEW.csv --committee"
+        )
+    if not hasattr(loaded.last, "model_") or loaded.opened.model.profile is None:
+        raise RequestError("the file holds rules without what is known of their rows. Fit a model with takagi fit.")
+    if len(rows.y) < _FEWEST_ROWS:
+        raise DatasetError(f"there are {len(rows.y)} new rows with a target; an update takes {_FEWEST_ROWS} at least.")
+    seen = loaded.find_seen(rows)
+    if seen > _MOST_SEEN:
+        raise RequestError(
+            f"{100 * seen:.0f} % of these rows trained the model already, and would count twice. Give the new rows "
+            "alone, or fit all rows anew with takagi fit."
+        )
+
+
+def _predict_by_folds(model: RuleModel, rows: Rows) -> FloatArray:
+    """Return predictions of updates, each by the rows outside its fold."""
+    predicted = np.empty_like(rows.y)
+    for fold in np.array_split(np.random.default_rng(0).permutation(len(rows.X)), _N_FOLDS):
+        others = rows.take(np.setdiff1d(np.arange(len(rows.X)), fold))
+        predicted[fold] = apply_link(update_formulas(model, others).predict_raw(rows.X[fold]), model.link)
+    return predicted
+
+
+def _find_error(target: FloatArray, predicted: FloatArray, link: str) -> float:
+    """Return the RMSE over all outputs, or the log loss of probabilities."""
+    if link == "identity":
+        return float(np.sqrt(np.mean((target - predicted) ** 2)))
+    chance = np.clip(predicted, np.finfo(float).eps, 1 - np.finfo(float).eps)
+    losses = -target * np.log(chance) - (link == "logit") * (1 - target) * np.log(1 - chance)
+    return float(losses.sum(axis=1).mean())
+
+
+def _list_moved(old: RuleModel, new: RuleModel, X: FloatArray) -> tuple[MovedRule, ...]:
+    found = []
+    for before, after in zip(old.parts, new.parts, strict=True):
+        share = before.firing_share(X)
+        weight = share / np.maximum(share.sum(axis=0), np.finfo(float).tiny)
+        said, says = (np.einsum("nr,nro->ro", weight, part.rule_outputs(X)) for part in (before, after))
+        for rule in range(before.n_rules):
+            found.append((float(share[:, rule].mean()), tuple(said[rule].tolist()), tuple(says[rule].tolist())))
+    return tuple(MovedRule(number, *one) for number, one in enumerate(found, start=1))
