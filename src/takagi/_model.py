@@ -1,6 +1,6 @@
 """A model opened: the rule base inside an estimator or a pipeline, and how the user's table becomes its matrix."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -127,14 +127,18 @@ class OpenModel:
 
     def find_output(self, output: str | int) -> int:
         """Return the index of an output given by name or index."""
-        known = list(name_outputs(self.model))
-        if isinstance(output, str):
-            if output not in known:
-                raise unknown_name("output", output, known)
-            return known.index(output)
-        if not 0 <= output < self.model.n_outputs:
-            raise ValueError(f"output must be 0 to {self.model.n_outputs - 1}, got {output}.")
-        return int(output)
+        return find_place(output, name_outputs(self.model))
+
+
+def find_place(output: str | int, names: Sequence[str]) -> int:
+    """Return the index of an output given by name or index."""
+    if isinstance(output, str):
+        if output not in names:
+            raise unknown_name("output", output, names)
+        return list(names).index(output)
+    if not 0 <= output < len(names):
+        raise ValueError(f"output must be 0 to {len(names) - 1}, got {output}.")
+    return int(output)
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,7 @@ def test_outputs_go_by_name_or_index(several):
     model, X, _ = several
     explained = explain_local(model, X.head(1))
     assert explained.to_frame(output="product").equals(explained.to_frame(output=1))
-    with pytest.raises(ValueError, match=r"output must be one of \['sum', 'product'\] or its index, got 'quotient'"):
+    with pytest.raises(ValueError, match=r"output 'quotient' is unknown\. Known are 'sum', 'product'"):
         explained.to_frame(output="quotient")
 
 

@@ -254,8 +254,7 @@ class BaseTSK(BaseEstimator):
         DatasetError
             If rows cannot be read; its `model` is a copy of the estimator with the best rules so far.
         """
-        start = self._find_start()
-        known = copy(self)
+        start, known = self._find_start(), copy(self)
         if passes.classes is not None:
             known.classes_, weights = passes.classes
             known.class_weight = dict(zip(known.classes_.tolist(), weights.tolist(), strict=True))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from takagi._messages import need_extra
-from takagi._model import DISAGREEMENT, SIMILAR, OpenModel, open_committee
+from takagi._model import DISAGREEMENT, SIMILAR, OpenModel, find_place, open_committee
 from takagi._notebook import ShowsText
 from takagi._text import (
     format_number,
@@ -220,11 +220,7 @@ class LocalExplanation(ShowsText):
 
     def find_output(self, output: str | int) -> int:
         """Return the index of an output given by name or index."""
-        if isinstance(output, str) and output in self.output_names:
-            return self.output_names.index(output)
-        if not isinstance(output, str) and 0 <= output < len(self.output_names):
-            return int(output)
-        raise ValueError(f"output must be one of {list(self.output_names)} or its index, got {output!r}.")
+        return find_place(output, self.output_names)
 
     # -- text and plot -------------------------------------------------------------------------------------------------
 
@@ -235,8 +231,7 @@ class LocalExplanation(ShowsText):
         return f"LocalExplanation(n_rows={len(self)}, columns={list(self.columns)})"
 
     def _describe(self, row: int, k: int) -> str:
-        output = shorten(self.formula_names[k])
-        contributions = self.contributions[row, k]
+        output, contributions = shorten(self.formula_names[k]), self.contributions[row, k]
         step = step_below(max(np.abs(contributions).max(), abs(self.prediction[row, k]) / 1000, 1e-300)) / 100
         write = lambda value: format_to_step(value, step)  # noqa: E731
         beside = "" if self.probability is None else f", probability {format_probability(self.probability[row, k])}"
