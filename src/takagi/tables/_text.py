@@ -93,7 +93,9 @@ class TextTable:
         try:
             with unpacking(self.file), self._open() as stream:
                 for batch in self._open_csv(stream, repair):
-                    yield _trim(repair.insert(arrow.Table.from_batches([batch])))
+                    if not repair.problem:
+                        yield _trim(repair.insert(arrow.Table.from_batches([batch])))
+                repair.raise_problem()
         except FileNotFoundError as error:
             raise DatasetError(f"{self.label} was there at first and is gone now.") from error
         except (ValueError, OSError) as error:  # pyarrow's errors are either
@@ -175,7 +177,12 @@ class _Repair:
         self.next = 1 + table.dialect.n_before + table.dialect.has_names
 
     def take(self, row: Any) -> str:
-        """Mend a line for pyarrow, or have it give up."""
+        """Mend a line for pyarrow, which skips it, or note what is wrong with it.
+
+        All is read before the error: else pyarrow's thread could be at work while Python ends, which would abort it.
+        """
+        if self.problem:
+            return "skip"
         cells = next(csv.reader(io.StringIO(row.text, newline=""), delimiter=self.delimiter, skipinitialspace=True))
         if row.text.count('"') % 2:
             self.problem = f"{self.table.label} has a quotation mark near line {row.number} that is never closed."
@@ -186,11 +193,16 @@ class _Repair:
                 "marks."
             )
         if self.problem:
-            return "error"
+            return "skip"
         is_blank = not row.text.strip()
         self.short += [row.number] if len(cells) < row.expected_columns and not is_blank else []
         self.found[row.number] = None if is_blank else cells + [""] * (row.expected_columns - len(cells))
         return "skip"
+
+    def raise_problem(self) -> None:
+        """Raise an error for the first line that cannot be mended."""
+        if self.problem:
+            raise DatasetError(self.problem)
 
     def tell(self) -> None:
         """Warn of lines that had too few cells."""
