@@ -78,18 +78,17 @@ def _check(loaded: LoadedModel, rows: LabeledRows) -> None:
     """Raise an error that says what to do where a model cannot go on with rows."""
     if hasattr(loaded.last, "estimators_"):
         raise RequestError(
-            "a committee is fitted as a whole and cannot go on. Fit it anew with the old and the new rows: takagi fit "
-            "OLD.csv NEW.csv --committee"
+            "a committee is fitted as a whole and cannot go on; fit one anew to the old and the new rows.", "committee"
         )
     if not hasattr(loaded.last, "model_") or loaded.opened.model.profile is None:
-        raise RequestError("the file holds rules without what is known of their rows. Fit a model with takagi fit.")
+        raise RequestError("the file holds rules without what is known of their rows; fit a model to all rows.")
     if len(rows.y) < _FEWEST_ROWS:
         raise DatasetError(f"there are {len(rows.y)} new rows with a target; an update takes {_FEWEST_ROWS} at least.")
     seen = loaded.find_seen(rows)
     if seen > _MOST_SEEN:
         raise RequestError(
             f"{100 * seen:.0f} % of these rows trained the model already, and would count twice. Give the new rows "
-            "alone, or fit all rows anew with takagi fit."
+            "alone, or fit a model to all rows anew."
         )
 
 
