@@ -56,6 +56,7 @@ def test_what_may_mean_something_else_is_no_number(words):
         (["Feb 1, 1970", "March 2 1970"], "month d y", [31, 60]),
         (["1970-02", "1970-03"], "y-m", [31, 59]),
         (["Feb 1970"], "month y", [31]),
+        (["1970 Feb", "1970-March"], "y month", [31, 59]),
         (["6:00 pm", "00:30"], "clock", [0.75, 1 / 48]),
     ],
 )

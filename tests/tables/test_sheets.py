@@ -32,3 +32,21 @@ def test_titles_and_sheets_are_told_and_chosen(tmp_path, suffix):
     assert open_table(path, TableLayout(sheet="notes")).names == ["note", "empty"]
     with pytest.raises(RequestError, match=r"row 2 of .* is empty"):
         open_table(path, TableLayout(sheet="cars", header_row=2))
+
+
+def test_merged_cells_below_the_title_are_told(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["Sales by region"])
+    book.active.append(["region", "sold"])
+    for k in range(9):
+        book.active.append(["north" if k == 0 else None, k])
+    book.active.merge_cells("A1:B1")
+    book.save(tmp_path / "title.xlsx")
+    book.active.merge_cells("A3:A11")
+    book.save(tmp_path / "merged.xlsx")
+    with pytest.warns(TitleWarning, match="1 row above its names") as told:
+        open_table(tmp_path / "title.xlsx")
+    assert [one.category for one in told] == [TitleWarning]
+    with pytest.warns(TitleWarning), pytest.warns(UserWarning, match=r"has merged cells \(A3:A11\)\. Only the first"):
+        assert open_table(tmp_path / "merged.xlsx").read(["region"])["region"].isna().sum() == 8

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from takagi.tables import RequestError
-from takagi.workflow._target import find_task, match_labels, read_classes
+from takagi.workflow._target import find_task, match_labels, read_classes, read_target
 
 
 def frame(values, **options):
@@ -22,6 +22,9 @@ def frame(values, **options):
         (["yes", "no", None], "classification"),
         (["1", "2", "3", "four"], "regression"),  # a wrong cell among numbers
         (["2024-01-01", "2024-01-02"], "regression"),
+        (["1st", "2nd", "3rd", "4th", "5th"] * 2, "classification"),
+        ([f"{'$' if k % 2 else 'EUR '}{k}" for k in range(40)], "regression"),
+        ([f"2024-01-{k}" for k in range(1, 29)] + ["3/1/2024"], "regression"),
     ],
 )
 def test_the_task_is_found_by_the_target(values, task):
@@ -72,3 +75,12 @@ def test_labels_of_new_rows_are_those_of_the_model_or_an_error_names_the_row():
     assert match_labels(frame([2.0, np.nan, 1.0]), "y", [1, 2])[0].tolist() == [2, None, 1]
     with pytest.raises(ValueError, match="'c' in row 1 of 'y' is none of the model's classes, 'a', 'b'"):
         match_labels(frame(["a", "c"]), "y", ["a", "b"])
+
+
+def test_numbers_and_dates_in_several_forms_are_told():
+    with pytest.raises(ValueError, match=r"numbers in several forms, such as 'EUR 0' and '\$1' \(first in row 1\)"):
+        read_target(frame([f"{'$' if k % 2 else 'EUR '}{k}" for k in range(40)]), "y")
+    with pytest.raises(ValueError, match="holds dates, but must be numbers"):
+        read_target(frame([f"2024-01-{k}" for k in range(1, 29)] + ["3/1/2024"]), "y")
+    with pytest.raises(ValueError, match=r"must be numbers, got 'none' \(first in row 30\)"):
+        read_target(frame([f"${k}" for k in range(30)] + ["none"]), "y")

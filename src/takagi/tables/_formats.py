@@ -94,6 +94,7 @@ _DATES = {
     "month d y": _match(rf"([a-z]{{3,9}})\.? +(\d{{1,2}}),? +(\d{{4}}){_TIMED}", "mdy"),
     "y-m": _match(r"(\d{4})-(\d{2})", "ym"),
     "month y": _match(r"([a-z]{3,9})[- ](\d{4})", "my"),
+    "y month": _match(r"(\d{4})[- ]([a-z]{3,9})", "ym"),
     "clock": _match(_CLOCK, ""),
 }
 DATE_FORMS = tuple(_DATES)

@@ -1,7 +1,11 @@
 """Sheets of Excel and OpenDocument files."""
 
 import io
+import posixpath
+import re
+import zipfile
 from typing import Any
+from xml.etree import ElementTree
 
 from takagi._messages import need_extra, warn_user
 from takagi._text import quote
@@ -9,11 +13,14 @@ from takagi.tables._dialect import make_names
 from takagi.tables._errors import RequestError, SheetWarning
 from takagi.tables._header import find_header
 from takagi.tables._layout import TableLayout, tell_titles
-from takagi.tables._unpack import FileBytes
+from takagi.tables._unpack import ZIP, FileBytes
 from takagi.tables._whole import WholeTable
 
 _OPEN_DOCUMENT = b"mimetypeapplication/vnd.oasis.opendocument"
 _MOST_ROWS = 100  # that the names are looked for in
+_MOST_AREAS = 3  # of merged cells that are named
+_BOOK, _BOOK_LINKS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
+_LINKS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
 def open_sheet(file: FileBytes, layout: TableLayout) -> WholeTable:
@@ -26,7 +33,45 @@ def open_sheet(file: FileBytes, layout: TableLayout) -> WholeTable:
     frame = frame.dropna(how="all").dropna(how="all", axis=1)
     if not len(frame):
         raise ValueError(f"{file} has nothing in sheet {quote(sheet)}.")
-    return WholeTable(str(file), f"{kind}, sheet {quote(sheet)}", _name_columns(frame, layout, str(file)))
+    table = _name_columns(frame, layout, str(file))
+    _tell_merged(str(file), content, sheet, first_row=_find_first_row(frame, len(table)))
+    return WholeTable(str(file), f"{kind}, sheet {quote(sheet)}", table)
+
+
+def _find_first_row(frame: Any, n_rows: int) -> int:
+    """Return the row of the sheet, from 1, that holds the names of as many rows, or else the first of them."""
+    return int(frame.index[max(0, len(frame) - n_rows - 1)]) + 1
+
+
+def _tell_merged(label: str, content: bytes, sheet: str, first_row: int) -> None:
+    """Warn of merged cells from the row of the names on: only the first of them has a value."""
+    merged = [area for area in _list_merged(content, sheet) if int(re.findall(r"\d+", area)[-1]) >= first_row]
+    if merged:
+        shown = ", ".join(merged[:_MOST_AREAS]) + (", ..." if len(merged) > _MOST_AREAS else "")
+        warn_user(
+            f"{label} has merged cells ({shown}). Only the first cell of each has a value, and the others count as "
+            "missing: split them, and fill the value in."
+        )
+
+
+def _list_merged(content: bytes, sheet: str) -> list[str]:
+    """Return the areas of merged cells of a sheet, such as A3:A12; none for what is no new Excel file."""
+    if not content.startswith(ZIP):
+        return []
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if _BOOK not in archive.namelist():
+            return []
+        sheets = {one.get("name"): one.get(f"{{{_LINKS}}}id") for one in _read_tags(archive, _BOOK, "sheet")}
+        files = {one.get("Id"): one.get("Target") for one in _read_tags(archive, _BOOK_LINKS, "Relationship")}
+        path = posixpath.normpath(posixpath.join("xl", str(files.get(sheets.get(sheet)))))
+        path = path if path in archive.namelist() else path.removeprefix("/")
+        page = archive.read(path) if path in archive.namelist() else b""
+    return [area.decode() for area in re.findall(rb'<(?:\w+:)?mergeCell [^>]*ref="([A-Z0-9:]+)"', page)]
+
+
+def _read_tags(archive: zipfile.ZipFile, path: str, name: str) -> list[Any]:
+    """Return the elements of a name, in any namespace."""
+    return [one for one in ElementTree.fromstring(archive.read(path)).iter() if one.tag.endswith(f"}}{name}")]
 
 
 def _read_sheet(label: str, content: bytes, kind: str, wanted: str | None) -> tuple[str, Any]:

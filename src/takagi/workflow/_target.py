@@ -7,18 +7,31 @@ import numpy as np
 
 from takagi._text import count, quote
 from takagi._typing import BoolArray, FloatArray
-from takagi.tables import Cells, DatasetError, RequestError, as_numbers, as_words, find_kind, parse_number, read_cells
+from takagi.tables import (
+    Cells,
+    DatasetError,
+    RequestError,
+    as_numbers,
+    as_words,
+    find_form,
+    find_kind,
+    find_odd_word,
+    parse_number,
+    read_cells,
+)
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
 _MOST_CLASSES = 100
 _MOST_LISTED = 5
+_MOST_FORMS = 20  # values such as "1st" and "2nd" that are classes, while more are numbers in several forms
 _LARGEST_WHOLE = 1e15  # beyond which a float does not hold every whole number
 
 
 def find_task(table: Any, name: str) -> str:
     """Return what a target is for: text, truth values and two numbers are classes, other numbers are not.
 
-    Text half of which is numbers is taken for numbers with a wrong cell, which `read_target` names.
+    Text half of which is numbers, or nearly all of which is numbers or dates in several forms, is taken for numbers
+    with a wrong cell, which `read_target` names.
     """
     cells = read_cells(table[name], name)
     kind = find_kind(cells)
@@ -27,7 +40,9 @@ def find_task(table: Any, name: str) -> str:
         is_class = len(np.unique(numbers[~np.isnan(numbers)])) == 2
     elif kind == "category":
         n_numbers = sum(parse_number(word) is not None for word in cells.words)
-        is_class = cells.kind != "text" or 2 * n_numbers < len(cells.words)
+        has_many = len(cells.words) > _MOST_FORMS
+        is_mixed = 2 * n_numbers >= len(cells.words) or (has_many and find_odd_word(cells.words) is not None)
+        is_class = cells.kind != "text" or not is_mixed
     else:
         is_class = kind == "boolean"
     return CLASSIFICATION if is_class else REGRESSION
@@ -47,6 +62,7 @@ def read_target(table: Any, name: str, about: str = "") -> tuple[FloatArray, Boo
     if kind == "category":
         row, word = _find_word(cells)
         _reject_names(word, row, name)
+        _reject_forms(cells, name)
         raise DatasetError(
             f"the target {quote(name)} must be numbers, got {quote(word)} (first in row {row}). Correct it, leave the "
             "cell empty, or choose another target.",
@@ -133,9 +149,27 @@ def _reject_names(word: str, row: int, name: str) -> None:
         raise ValueError(f"row {row} of the table repeats the names of its columns. Remove that line.")
 
 
+def _reject_forms(cells: Cells, name: str) -> None:
+    """Raise an error for numbers of which each is one, or for dates, written in several ways."""
+    codes, words = as_words(cells)
+    odd = find_odd_word(words) if cells.kind == "text" else None
+    if odd is None or (odd[0] == "numbers" and find_form(words[odd[1] : odd[1] + 1]) is None):
+        return
+    row = int(np.argmax(codes == odd[1]))
+    if odd[0] == "dates":
+        what = "dates, but must be numbers; write days, or choose another target"
+    else:
+        what = f"numbers in several forms, such as {quote(words[0])} and {quote(words[odd[1]])} (first in row {row})"
+        what += "; write all of them in one, or choose another target"
+    raise ValueError(f"the target {quote(name)} holds {what}.")
+
+
 def _find_word(cells: Cells) -> tuple[int, str]:
     """Return the first row, and its word, that is no number."""
     codes, words = as_words(cells)
+    odd = find_odd_word(words)
+    if odd is not None and odd[0] == "numbers":
+        return int(np.argmax(codes == odd[1])), words[odd[1]]
     for code, word in enumerate(words):
         if parse_number(word) is None:
             return int(np.argmax(codes == code)), word
