@@ -16,10 +16,13 @@ _T = TypeVar("_T")
 
 
 class ProgressBars:
-    """Shows events on the standard error stream: one task after the other, each with a bar of its own."""
+    """Shows events on the standard error stream: one task after the other, each with a bar of its own.
 
-    def __init__(self) -> None:
-        self.task, self.last, self.bar = "", 0.0, Progress(disable=True)
+    Bars are hidden where results are written on the same terminal at the same time.
+    """
+
+    def __init__(self, is_hidden: bool = False) -> None:
+        self.task, self.last, self.bar, self.is_hidden = "", 0.0, Progress(disable=True), is_hidden
 
     def __enter__(self) -> "ProgressBars":
         return self
@@ -46,7 +49,11 @@ class ProgressBars:
             TextColumn("{task.fields[state]}", markup=False),
         ]
         columns += [TimeRemainingColumn()] if event.total is not None else []
-        self.bar = Progress(*columns, console=notes, disable=notes.quiet or not notes.is_terminal, transient=True)
+        is_off = self.is_hidden or notes.quiet or not notes.is_terminal
+        # rich would put itself in the place of the streams, and `notes`, which writes to these, would write to itself.
+        self.bar = Progress(
+            *columns, console=notes, disable=is_off, transient=True, redirect_stdout=False, redirect_stderr=False
+        )
         self.bar.start()
         self.bar.add_task(remove_controls(event.task), total=event.total, state="")
         self.task, self.last = event.task, time.monotonic()
