@@ -98,14 +98,17 @@ def print_text(text: str) -> None:
 
 def print_note(message: str) -> None:
     """Print a remark on the standard error stream."""
-    notes.print("Note:", style="yellow", end=" ")
-    notes.print(Text(remove_controls(message)), soft_wrap=True)
+    _print_message(notes, Text("Note:", style="yellow"), message)
 
 
 def print_error(message: str) -> None:
     """Print what went wrong on the standard error stream."""
-    _error_console.print("Error:", style="bold red", end=" ")
-    _error_console.print(Text(remove_controls(message)), soft_wrap=True)
+    _print_message(_error_console, Text("Error:", style="bold red"), message)
+
+
+def _print_message(on: Console, start: Text, message: str) -> None:
+    """Print a message; on a terminal lines end between words, and elsewhere it is one line."""
+    on.print(Text.assemble(start, " ", remove_controls(message)), soft_wrap=not on.is_terminal)
 
 
 def cell(text: str, longest: int = 40, style: str = "") -> Text:
