@@ -313,6 +313,8 @@ def test_findings_of_the_rows_are_listed():
     assert ("leak", "twice") in found
     assert ("leak", "further") not in found  # which the model does not take
     assert ("duplicate rows",) in found
+    drifted = ModelReport(model, X, y + 1000.0 * (np.arange(len(y)) > 100), simplify=False).to_dict()["findings"]
+    assert "progression" in next(finding["columns"] for finding in drifted if finding["kind"] == "drift")
     page = report.to_html()
     assert "What to look at in the data" in page
     assert "<strong>Leak</strong> <bdi>twice</bdi>:" in " ".join(page.split())

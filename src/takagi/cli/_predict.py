@@ -1,6 +1,5 @@
 """``takagi predict``: predictions for a table of any length, block by block."""
 
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -71,7 +70,7 @@ def predict(
     kept = _choose_kept(source, keep or [])
     start = time.perf_counter()
     task, n_rows = f"Predicting {source.label}", 0
-    with open_writer(path) as writer, ProgressBars(is_hidden=path is None and sys.stdout.isatty()) as watch:
+    with open_writer(path) as writer, ProgressBars(is_hidden=path is None) as watch:
         watch(Event(task, 0, None, "rows"))
         for block in loaded.predict_blocks(source, kept, interval, proba=proba, flags=flags):
             writer.write(block)

@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 class ProgressBars:
     """Shows events on the standard error stream: one task after the other, each with a bar of its own.
 
-    Bars are hidden where results are written on the same terminal at the same time.
+    Bars are hidden where results are written at the same time, which may be on the same terminal.
     """
 
     def __init__(self, is_hidden: bool = False) -> None:

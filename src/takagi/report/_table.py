@@ -9,6 +9,7 @@ from takagi._frames import accept_arrow
 from takagi._messages import need_extra
 from takagi._model import OpenModel
 from takagi._typing import BoolArray, FloatArray, IntArray, Table
+from takagi._wording import name_outputs
 from takagi.profile import spread_rows
 from takagi.tables import Column, check_table, list_origins, read_cells
 
@@ -48,7 +49,11 @@ def list_findings(opened: OpenModel, X: Table, y: Table) -> list[dict[str, Any]]
     elif set(names) <= set(table.columns):  # and others, which the model does not take
         table = table[names]
     is_number = opened.model.link == "identity"
-    found = check_table(table, y if opened.model.n_outputs == 1 or not is_number else None)
+    target = None
+    if opened.model.n_outputs == 1 or not is_number:
+        name = name_outputs(opened.model)[0] if is_number else getattr(opened.regressor, "target_name_", "class")
+        target = need_extra("pandas", "report").Series(np.asarray(y).reshape(-1), name=name)
+    found = check_table(table, target)
     return [asdict(finding) for finding in found if is_number or finding.kind != "few values"]
 
 
