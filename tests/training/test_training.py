@@ -12,6 +12,7 @@ import reference as ref
 from cases import GROUPS, PROJECTIONS, explore, make_problem, make_rules, problems, to_oracle, to_takagi
 from takagi import RuleBase, TrainConfig, train
 from takagi.optimizers import OPTIMIZERS, SGDM, AdaBelief, AdaBound, Adam
+from takagi.training import fork_generator
 
 PLAIN = TrainConfig(
     SGDM(beta1=0.0), learning_rate=1e-3, powerball=1.0, keep_prob=1.0, l2=0.0, batch_size=100, max_iter=5
@@ -569,3 +570,19 @@ def test_halves_of_a_pair_are_refused(data, start):
         train(start, X, y, None, None, keep=np.ones((1, 1, 1), dtype=bool))
     with pytest.raises(TypeError, match="optimizer must be an object"):
         TrainConfig(optimizer="adam")
+
+
+@pytest.mark.parametrize("keep_prob", [0.5, 1.0])
+@pytest.mark.parametrize(("batch_size", "max_iter"), [(7, 1), (7, 300), (9, 1037), (100, 40)])
+def test_a_forked_generator_draws_what_one_training_after_the_other_draws(data, start, keep_prob, batch_size, max_iter):
+    config = replace(PLAIN, keep_prob=keep_prob, batch_size=batch_size, max_iter=max_iter)
+    one, other = np.random.default_rng(3), np.random.default_rng(3)
+    for rng in (one, other):
+        rng.integers(10, size=3, dtype=np.uint32)  # leaves half of a number of 64 bits for later
+    expected = train(start, *data, config, rng=one)
+    actual = train(start, *data, config, rng=fork_generator(config, len(data[0]), start.n_rules, other))
+    assert_same_rules(actual.rule_base, expected.rule_base, rtol=0)
+    assert (
+        one.integers(2**32, size=3, dtype=np.uint32).tolist() == other.integers(2**32, size=3, dtype=np.uint32).tolist()
+    )
+    assert one.random() == other.random()

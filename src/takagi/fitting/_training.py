@@ -26,8 +26,8 @@ from takagi.training import (
     Progress,
     TrainConfig,
     TrainResult,
-    draw_ahead,
     find_width_floor,
+    fork_generator,
     train,
 )
 
@@ -211,7 +211,7 @@ def train_rules(
     `keep_interrupted`, which keeps the best rules so far.
     """
     return begin_training(
-        rows, held_out, plan, rng, watch, start=start, keep_interrupted=keep_interrupted, draws_ahead=False
+        rows, held_out, plan, rng, watch, start=start, keep_interrupted=keep_interrupted, is_alone=True
     )()
 
 
@@ -224,9 +224,9 @@ def begin_training(
     *,
     start: RuleBase | None = None,
     keep_interrupted: bool = False,
-    draws_ahead: bool = True,
+    is_alone: bool = False,
 ) -> Callable[[], Trained]:
-    """Return a training that `Watch.run` may run beside others, since it has drawn all that it needs."""
+    """Return a training that `Watch.run` may run beside others, with random numbers of its own unless it is alone."""
     rows, n_features = rows.balance(), rows.X.shape[1]
     features = np.arange(n_features)
     if n_features > plan.max_features and not plan.has_fixed_rules:
@@ -244,7 +244,7 @@ def begin_training(
     bounds = plan.bounds
     if plan.stays_in_range:
         bounds = bound_by_range(scaled.X.min(axis=0), scaled.X.max(axis=0), rules, config)
-    batches, keep = draw_ahead(config, len(scaled.X), rules.n_rules, rng) if draws_ahead else (None, None)
+    own = rng if is_alone else fork_generator(config, len(scaled.X), rules.n_rules, rng)
     call = partial(
         train,
         rules,
@@ -253,9 +253,7 @@ def begin_training(
         judges.X,
         judges.y,
         config,
-        rng=rng,
-        batches=batches,
-        keep=keep,
+        rng=own,
         sample_weight=scaled.weight,
         sample_weight_val=judges.weight,
         callback=watch.follow(units.loss_factor),

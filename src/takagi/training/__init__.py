@@ -22,9 +22,9 @@ from takagi.training._train import (
     Run,
     announce_compilation,
     begin_state,
-    draw_ahead,
     draw_keep,
     find_width_floor,
+    fork_generator,
     train,
 )
 
@@ -43,8 +43,8 @@ __all__ = [
     "TrainResult",
     "announce_compilation",
     "begin_state",
-    "draw_ahead",
     "draw_keep",
     "find_width_floor",
+    "fork_generator",
     "train",
 ]

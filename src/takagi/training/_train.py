@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
@@ -146,11 +147,9 @@ def announce_compilation() -> None:
 
 def _draw_blocks(config: TrainConfig, n_rows: int, n_rules: int, rng: np.random.Generator | None) -> Blocks:
     """Yield batches and masks drawn at random, a block at a time."""
-    batch_size = min(config.batch_size, n_rows)
+    batch_size, size = _measure_blocks(config, n_rows, n_rules)
     if rng is None and (config.keep_prob < 1 or batch_size < n_rows):
         raise ValueError("train needs rng, or recorded batches and masks, to draw batches and dropped rules.")
-    per_iteration = batch_size * (n_rules if config.keep_prob < 1 else 1)
-    size = int(np.clip(_NUMBERS_PER_BLOCK // per_iteration, 1, _ITERATIONS_PER_BLOCK))
     order = np.arange(n_rows)
     for start in range(0, config.max_iter, size):
         batches = np.empty((min(size, config.max_iter - start), batch_size), dtype=np.intp)
@@ -161,12 +160,33 @@ def _draw_blocks(config: TrainConfig, n_rows: int, n_rules: int, rng: np.random.
         yield batches, draw_keep((*batches.shape, n_rules), config.keep_prob, rng)  # type: ignore[arg-type]
 
 
-def draw_ahead(
-    config: TrainConfig, n_rows: int, n_rules: int, rng: np.random.Generator
-) -> tuple[IntArray, BoolArray | None]:
-    """Draw all batches and masks of a training at once, so that what follows may draw before it runs."""
-    batches, keep = (np.concatenate(parts) for parts in zip(*_draw_blocks(config, n_rows, n_rules, rng), strict=True))
-    return batches, keep if len(keep) else None
+def fork_generator(config: TrainConfig, n_rows: int, n_rules: int, rng: np.random.Generator) -> np.random.Generator:
+    """Return a generator for one training, and move the given one past all that it will draw.
+
+    So trainings may run side by side with the numbers that they would have one after the other.
+    """
+    own, bits = deepcopy(rng), rng.bit_generator
+    batch_size, size = _measure_blocks(config, n_rows, n_rules)
+    n_drawn = config.max_iter * batch_size if batch_size < n_rows else 0
+    if config.keep_prob < 1:
+        n_blocks, n_rest = divmod(config.max_iter, size)
+        n_drawn += n_blocks * _count_words(size * batch_size * n_rules) + _count_words(n_rest * batch_size * n_rules)
+    buffered = {name: bits.state[name] for name in ("has_uint32", "uinteger")}  # advancing forgets half of a number
+    bits.advance(n_drawn)  # type: ignore[attr-defined]  # PCG64, as all fits have it
+    bits.state = {**bits.state, **buffered}
+    return own
+
+
+def _measure_blocks(config: TrainConfig, n_rows: int, n_rules: int) -> tuple[int, int]:
+    """Return the size of a batch, and the number of iterations that are drawn together."""
+    batch_size = min(config.batch_size, n_rows)
+    per_iteration = batch_size * (n_rules if config.keep_prob < 1 else 1)
+    return batch_size, int(np.clip(_NUMBERS_PER_BLOCK // per_iteration, 1, _ITERATIONS_PER_BLOCK))
+
+
+def _count_words(n_masks: int) -> int:
+    """Return how many numbers of 64 bits so many masks take."""
+    return -(-n_masks // 2)
 
 
 def _replay_blocks(batches: IntArray, keep: BoolArray | None, n_rows: int, n_rules: int) -> Blocks:
@@ -187,7 +207,7 @@ def draw_keep(shape: tuple[int, int, int], keep_prob: float, rng: np.random.Gene
     if keep_prob >= 1:
         return np.empty((0, *shape[1:]), dtype=bool)
     n_masks = int(np.prod(shape))
-    words = rng.integers(2**64, size=-(-n_masks // 2), dtype=np.uint64).view(np.uint32)
+    words = rng.integers(2**64, size=_count_words(n_masks), dtype=np.uint64).view(np.uint32)
     return (words[:n_masks] < np.uint32(keep_prob * 2**32)).reshape(shape)
 
 
