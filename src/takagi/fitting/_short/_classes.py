@@ -1,6 +1,7 @@
 """Short rules for classes: grown for log-odds near those of a teacher, then trained around what they say themselves.
 
 What they are grown for is the working response of the log loss (see `linearize`), so that in the end they minimize it.
+Where logistic regression, within the same limits, is to be expected to do as well, it is the model.
 """
 
 from dataclasses import replace
@@ -13,6 +14,7 @@ from takagi.fitting._plan import Plan
 from takagi.fitting._rows import Rows, measure_units
 from takagi.fitting._screening import find_repeats, spread_rules
 from takagi.fitting._short._fit import Short, choose_limits, fit_size, tell_formula
+from takagi.fitting._short._formulas import fit_formulas
 from takagi.fitting._short._likelihood import linearize, measure_log_loss, shrink, train_on
 from takagi.fitting._short._noise import choose_slopes, measure_few_slopes, measure_noise
 from takagi.fitting._short._workshop import say_mean
@@ -38,9 +40,13 @@ def fit_short_classes(rows: Rows, teacher: RuleModel, plan: Plan, rng: np.random
     watch.expect(limits.n_rules)
     short = fit_size(response, part, limits, watch, n_fits=1)
     watch.count(len(short.losses))
-    tell_formula(short.model, limits)
     model, losses = train_on(short.model, rows, limits.agreement)
-    return short._replace(model=shrink(model, rows), losses=losses, repeats=tuple(find_repeats(standard.X)))
+    (model, expected), (formulas, expected_of_formulas) = shrink(model, rows), fit_formulas(rows, limits)
+    if expected_of_formulas <= expected:
+        model, losses = formulas, np.array([measure_log_loss(formulas, rows)])
+        short = short._replace(stopped="no_change")
+    tell_formula(model, limits)
+    return short._replace(model=model, losses=losses, repeats=tuple(find_repeats(standard.X)))
 
 
 def _say_little(rows: Rows, standard: Rows, max_terms: int, rng: np.random.Generator) -> RuleBase:

@@ -8,6 +8,7 @@ least squares). So rules are made for such a response as for any other numbers.
 from dataclasses import replace
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from takagi._typing import FloatArray
 from takagi.fitting._logistic import find_link, find_logits
@@ -23,7 +24,7 @@ _LEAST_WEIGHT = 0.02  # of a row: the curvature where a class has a probability 
 _LEAST_NOISE = 1e-4
 _ROUNDS, _STEPS = 4, 30  # of training around what the rules say
 _LEAST_GAIN = 1e-4  # part of the log loss that a round must gain
-_LEAST_SHARPNESS = 1 / 3
+_LEAST_SHARPNESS = 0.1
 
 
 def linearize(rows: Rows, outputs: FloatArray, way: float = 1.0) -> tuple[Rows, float]:
@@ -63,24 +64,35 @@ def train_on(model: RuleModel, rows: Rows, agreement: float, n_steps: int = _STE
     return model, np.array(losses)
 
 
-def shrink(model: RuleModel, rows: Rows) -> RuleModel:
-    """Return rules for classes that are as sure as so many parameters allow.
+def shrink(model: RuleModel, rows: Rows) -> tuple[RuleModel, float]:
+    """Return rules for classes that are as sure as so many parameters allow, and the log loss to expect on new rows.
 
-    Log-odds are drawn towards those of the class frequencies: what is left is the part (chi^2 - df) / chi^2, where
-    chi^2 is twice the gain in log likelihood, and df the number of parameters that gained it.
+    Parameters that follow chance make the loss of new rows larger than that of their own by their number over that of
+    the rows [1]_, and by the part s of that if log-odds are drawn towards those of the class frequencies so that the
+    part s is left. So s is where the loss of the own rows plus that is smallest, and the smallest value is what to
+    expect. As long as the loss is a parabola, it is the well-known 1 - df / chi^2 [2]_, with chi^2 twice the gain in
+    log likelihood; where classes are nearly told apart, it is less.
 
     References
     ----------
-    J. C. van Houwelingen and S. le Cessie, Predictive value of statistical models, Statistics in Medicine 9 (1990).
+    .. [1] H. Akaike, A new look at the statistical model identification, IEEE Transactions on Automatic Control 19 (6),
+       1974.
+    .. [2] J. C. van Houwelingen and S. le Cessie, Predictive value of statistical models, Statistics in Medicine 9,
+       1990.
     """
     link, frequencies = find_link(rows.y), find_logits(rows.y, rows.weight)
-    of_none = LOSSES["log"].measure_rows(np.broadcast_to(frequencies, rows.y.shape), rows.y)
-    gain = 2 * len(rows.X) * (np.average(of_none, weights=rows.weight) - measure_log_loss(model, rows))
-    sharpness = max(_LEAST_SHARPNESS, 1 - _count_parameters(model) / max(gain, 1e-12))
-    consequents = [sharpness * part.consequents for part in model.parts]
-    consequents[0][:, :, 0] += (1 - sharpness) * frequencies
+    outputs, per_row = model.predict_raw(rows.X), _count_parameters(model) / len(rows.X)
+
+    def expect(part: float) -> float:
+        losses = LOSSES["log"].measure_rows(frequencies + part * (outputs - frequencies), rows.y)
+        return float(np.average(losses, weights=rows.weight)) + part * per_row
+
+    found = minimize_scalar(expect, bounds=(_LEAST_SHARPNESS, 1.0), method="bounded")
+    consequents = [found.x * part.consequents for part in model.parts]
+    consequents[0][:, :, 0] += (1 - found.x) * frequencies
     both = zip(model.parts, consequents, strict=True)
-    return RuleModel(tuple(center_logits(replace(part, consequents=own, link=link)) for part, own in both))
+    parts = (center_logits(replace(part, consequents=own, link=link)) for part, own in both)
+    return RuleModel(tuple(parts)), float(found.fun)
 
 
 def _count_parameters(model: RuleModel) -> int:

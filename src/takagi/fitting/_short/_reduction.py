@@ -58,7 +58,7 @@ def reduce_model(model: RuleModel, rows: Rows, limits: Limits, rng: np.random.Ge
             model, _ = train_on(model, rows, limits.agreement, _STEPS)
             workshop = open_near(model)
             draft = draft_model(model, workshop)
-        yield action, shrink(model, rows) if has_classes else model
+        yield action, shrink(model, rows)[0] if has_classes else model
         found = _find_cheapest(draft, workshop.coarse)
 
 

@@ -1,0 +1,71 @@
+"""Logistic regression within the limits of short rules: a sum of formulas that always hold, and its expected loss."""
+
+import numpy as np
+
+from takagi._typing import FloatArray, IntArray
+from takagi.fitting._logistic import choose_penalty, find_link, fit_logistic
+from takagi.fitting._rows import Rows, measure_columns
+from takagi.fitting._screening import spread_rules
+from takagi.fitting._short._likelihood import measure_log_loss
+from takagi.fitting._short._workshop import Limits
+from takagi.rulebase import RuleBase, apply_link
+from takagi.rulemodel import RuleModel
+
+_PART = 3  # of the slopes that are too many, one in so many is left out at a time
+
+
+def fit_formulas(rows: Rows, limits: Limits) -> tuple[RuleModel, float]:
+    """Return logistic regression with as many slopes as all rules may have terms, and the log loss to expect of it.
+
+    It is a sum of formulas of so many terms. The loss to expect on new rows is that of the own ones plus the effective
+    number of slopes over the number of rows.
+    """
+    penalty = choose_penalty(rows)
+    features = _eliminate(rows, limits.n_rules * limits.max_terms, penalty)
+    few = rows.take_features(features)
+    line = fit_logistic(few, penalty=penalty)
+    loss, n_parameters = measure_log_loss(RuleModel((line,)), few), _count_effective(few, line, penalty)
+    order = np.argsort(-_size_slopes(few, line), kind="stable")
+    groups = [order[start : start + limits.max_terms] for start in range(0, len(order), limits.max_terms)]
+    parts = _cut(line, groups, np.average(few.X, axis=0, weights=few.weight))
+    model = RuleModel(tuple(spread_rules(part, features, rows.X.shape[1]) for part in parts))
+    return model, loss + n_parameters / len(rows.X)
+
+
+def _eliminate(rows: Rows, n_slopes: int, penalty: float) -> IntArray:
+    """Return the features that are left when those with the smallest slopes have gone, in some turns."""
+    features = np.flatnonzero(np.ptp(rows.X, axis=0) > 0)
+    while len(features) > n_slopes:
+        few = rows.take_features(features)
+        order = np.argsort(_size_slopes(few, fit_logistic(few, penalty=penalty)), kind="stable")
+        features = np.sort(features[order[max(1, (len(features) - n_slopes) // _PART) :]])
+    return features
+
+
+def _size_slopes(rows: Rows, line: RuleBase) -> FloatArray:
+    """Return how much the log-odds change by a standard deviation of each feature, all outputs together."""
+    return np.abs(line.consequents[0, :, 1:]).sum(axis=0) * measure_columns(rows.X, rows.weight)[1]
+
+
+def _count_effective(rows: Rows, line: RuleBase, penalty: float) -> float:
+    """Return the effective number of slopes of penalized logistic regression: the trace of (H + penalty)^-1 H."""
+    mean, scale = measure_columns(rows.X, rows.weight)
+    Z, p = (rows.X - mean) / scale, apply_link(line.predict_raw(rows.X), find_link(rows.y))
+    total = 0.0
+    for chance in p.T:
+        curvature = Z.T @ (Z * (rows.weight * chance * (1 - chance))[:, None])
+        total += float(np.trace(np.linalg.solve(curvature + penalty * np.eye(len(curvature)), curvature)))
+    return total * max(1, p.shape[1] - 1) / p.shape[1]
+
+
+def _cut(line: RuleBase, groups: list[IntArray], mean: FloatArray) -> list[RuleBase]:
+    """Return a formula as the sum of several with some slopes each, all but the first zero on average."""
+    parts = []
+    for k, group in enumerate(groups):
+        weights = np.zeros_like(line.consequents)
+        weights[:, :, 1 + group] = line.consequents[:, :, 1 + group]
+        weights[:, :, 0] = -(weights[:, :, 1:] @ mean)
+        if k == 0:
+            weights[:, :, 0] += line.consequents[:, :, 0] + line.consequents[:, :, 1:] @ mean
+        parts.append(RuleBase(line.centers, line.widths, weights, link=line.link))
+    return parts
