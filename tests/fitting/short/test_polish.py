@@ -9,9 +9,11 @@ from takagi.fitting._short._draft import SumDraft, Task
 from takagi.fitting._short._polish import (
     WIDTHS,
     find_weights,
+    invert_weights,
     measure_loss,
     normal_equations,
     polish,
+    solve_normal,
     solve_weights,
     within_bounds,
 )
@@ -105,3 +107,17 @@ def test_polishing_lowers_the_loss_and_keeps_within_bounds():
     assert np.abs(after.centers[after.asks]).max() <= 0.5
     assert WIDTHS[0] <= after.widths[after.asks].min() <= after.widths[after.asks].max() <= WIDTHS[1]
     assert not after.weights[:, :, 1:][~np.repeat(after.uses[:, None], 1, axis=1)].any()
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@pytest.mark.parametrize("has_sets", [True, False])
+def test_blocks_are_solved_and_inverted_as_the_whole(n_outputs, has_sets):
+    draft, task = make_case(np.random.default_rng(4), n_outputs)
+    draft = draft if has_sets else replace(draft, widths=np.full_like(draft.widths, np.inf))
+    curvature, downhill = normal_equations(draft, task)
+    curvature += np.diag(0.01 * np.diag(curvature) + 1e-6)
+    np.testing.assert_allclose(
+        solve_normal(curvature, downhill, draft), np.linalg.solve(curvature, downhill), rtol=1e-7
+    )
+    diagonal = np.diag(np.linalg.inv(curvature))[: n_outputs * len(find_weights(draft)[0])]
+    np.testing.assert_allclose(invert_weights(curvature, draft).ravel(), diagonal, rtol=1e-7)

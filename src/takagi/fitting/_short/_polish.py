@@ -78,7 +78,7 @@ def polish(draft: SumDraft, task: Task, n_steps: int, tolerance: float = 1e-4) -
         diagonal = np.diag(curvature) + _TINY
         for _ in range(_MOST_TRIALS):
             damped = curvature + np.diag(damping * diagonal + _TINY)
-            step = np.asarray(np.linalg.solve(damped, downhill), dtype=float)
+            step = solve_normal(damped, downhill, draft)
             moved = _move(draft, step, task)
             there = evaluate(moved, task)
             value = measure_loss(moved, task, there)
@@ -141,6 +141,46 @@ def normal_equations(draft: SumDraft, task: Task, known: Evaluated | None = None
         curvature[last, last] += sharp
         downhill[last] += sharp
     return curvature, downhill
+
+
+def solve_normal(curvature: FloatArray, downhill: FloatArray, draft: SumDraft) -> FloatArray:
+    """Return the step that normal equations ask for.
+
+    Weights of different outputs meet only in the sets, and all outputs have the same block; so with several outputs the
+    equations of the sets are solved with the weights eliminated.
+    """
+    n_outputs = draft.weights.shape[1]
+    if n_outputs == 1:
+        return np.asarray(np.linalg.solve(curvature, downhill), dtype=float)
+    block, coupling, of_sets = _take_blocks(curvature, draft)
+    n_weights = len(block)
+    right = np.concatenate([downhill[: n_outputs * n_weights].reshape(n_outputs, n_weights, 1), coupling], axis=2)
+    solved = np.linalg.solve(block, right.transpose(1, 0, 2).reshape(n_weights, -1)).reshape(n_weights, n_outputs, -1)
+    own, through = solved[:, :, 0], solved[:, :, 1:]
+    left = downhill[n_outputs * n_weights :] - np.einsum("kws,wk->s", coupling, own)
+    sets = np.linalg.solve(of_sets - np.einsum("kws,wkt->st", coupling, through, optimize=True), left)
+    return np.r_[(own - through @ sets).T.ravel(), sets]
+
+
+def invert_weights(curvature: FloatArray, draft: SumDraft) -> FloatArray:
+    """Return the diagonal of the inverse of a curvature, as far as weights go, of shape (n_outputs, n_weights)."""
+    n_outputs = draft.weights.shape[1]
+    block, coupling, of_sets = _take_blocks(curvature, draft)
+    if n_outputs == 1:
+        return np.diag(np.linalg.inv(curvature))[None, : len(block)]
+    inverse = np.linalg.inv(block)
+    through = inverse @ coupling
+    left = np.linalg.inv(of_sets - np.einsum("kws,kwt->st", coupling, through, optimize=True))
+    return np.diag(inverse) + np.einsum("kws,st,kwt->kw", through, left, through, optimize=True)
+
+
+def _take_blocks(curvature: FloatArray, draft: SumDraft) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the block of the weights of one output, those that couple weights and sets, and that of the sets."""
+    n_outputs, n_sets = draft.weights.shape[1], 2 * int(draft.asks.sum())
+    n_weights = (len(curvature) - n_sets) // n_outputs
+    of_weights, of_sets = slice(0, n_outputs * n_weights), slice(n_outputs * n_weights, None)
+    coupling = curvature[of_weights, of_sets].reshape(n_outputs, n_weights, n_sets)
+    return curvature[:n_weights, :n_weights], coupling, curvature[of_sets, of_sets]
 
 
 def within_bounds(draft: SumDraft, task: Task) -> SumDraft:

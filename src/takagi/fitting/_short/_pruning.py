@@ -6,7 +6,14 @@ import numpy as np
 
 from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.fitting._short._draft import SumDraft, Task, start_rules
-from takagi.fitting._short._polish import find_weights, measure_loss, normal_equations, polish, solve_weights
+from takagi.fitting._short._polish import (
+    find_weights,
+    invert_weights,
+    measure_loss,
+    normal_equations,
+    polish,
+    solve_weights,
+)
 
 _STEPS = 4
 _PART = 3  # of the terms that are too many, one in so many is left out at a time
@@ -46,12 +53,11 @@ def _polish_priced(draft: SumDraft, task: Task) -> tuple[SumDraft, float]:
 def price_terms(draft: SumDraft, task: Task) -> FloatArray:
     """Return what it costs to leave out each term, (n_rules, n_columns)."""
     curvature, _ = normal_equations(draft, task)
-    inverse = np.diag(np.linalg.inv(curvature + np.diag(1e-6 * np.diag(curvature) + 1e-9)))
+    inverse = invert_weights(curvature + np.diag(1e-6 * np.diag(curvature) + 1e-9), draft)
     rules, columns = find_weights(draft)
     cost = np.zeros((draft.n_rules, draft.weights.shape[2]))
-    for o in range(draft.weights.shape[1]):
-        own = inverse[o * len(rules) : (o + 1) * len(rules)]
-        cost[rules, columns] += draft.weights[rules, o, columns] ** 2 / np.maximum(own, 1e-12)
+    for weights, own in zip(draft.weights.transpose(1, 0, 2), inverse, strict=True):
+        cost[rules, columns] += weights[rules, columns] ** 2 / np.maximum(own, 1e-12)
     cost = cost[:, 1:]
     cost[:, task.Z.shape[1] :] -= task.bend_price
     return cost
