@@ -11,7 +11,7 @@ from hypothesis import settings
 
 
 def pytest_configure(config):
-    settings.register_profile("fuzz", max_examples=int(os.environ.get("FUZZ_EXAMPLES", "1500")), print_blob=True)
+    settings.register_profile("fuzz", max_examples=int(os.environ.get("FUZZ_EXAMPLES", "6000")), print_blob=True)
     if config.option.markexpr == "fuzz":
         settings.load_profile("fuzz")
 

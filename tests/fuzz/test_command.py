@@ -24,7 +24,7 @@ VARIABLES = st.sampled_from([
 COMMANDS = st.sampled_from(["rules m.takagi", "rules m.takagi --json", "predict m.takagi t.csv", "data path", "--help"])
 
 
-@settings(attack, max_examples=min(attack.max_examples, 150))
+@settings(attack, max_examples=min(attack.max_examples, 600))
 @given(COMMANDS, STREAMS, st.dictionaries(VARIABLES, VALUES, max_size=3))
 def test_no_environment_gives_a_traceback(tmp_path, command, streams, variables):
     save(RuleBase([[0.0]], [[2.0]], [[[1.0, 0.5]]], feature_names=["speed"]), tmp_path / "m.takagi")
