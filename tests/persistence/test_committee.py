@@ -29,8 +29,8 @@ def remembering():
 
 COMMITTEES = {
     "plain": lambda: TSKCommittee(3, small(), random_state=1).fit(X, Y),
-    "names": lambda: TSKCommittee(2, small(optimizer=Adam())).fit(NAMED, pd.Series(Y, name="wear")),
-    "two targets": lambda: TSKCommittee(3, small(), n_jobs=2).fit(X, np.column_stack([Y, -Y])),
+    "names": lambda: TSKCommittee(2, small(optimizer=Adam()), random_state=0).fit(NAMED, pd.Series(Y, name="wear")),
+    "two targets": lambda: TSKCommittee(3, small(), n_jobs=2, random_state=0).fit(X, np.column_stack([Y, -Y])),
     "default members": lambda: TSKCommittee(2, TSKRegressor(max_iter=20), random_state=0).fit(X, Y),
     "a memory": lambda: remembering(),
     "lines": lambda: TSKCommittee(2, TSKRegressor(max_iter=20), random_state=0).fit(X, X[:, 0] - X[:, 1]),
