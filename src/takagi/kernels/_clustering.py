@@ -5,7 +5,7 @@ from numba import njit
 
 from takagi.kernels._arrays import BLOCK_ROWS, LANES
 from takagi.kernels._batch import measure_distances, sum_outer
-from takagi.kernels._compile import entry_point, inner
+from takagi.kernels._compile import inner, loop_entry_point
 from takagi.kernels._layout import clear, fill_tile
 
 _EPSILON = 2.220446049250313e-16
@@ -76,7 +76,7 @@ def update_memberships(X, weight, membership, m, n_clusters, work, n_blocks):
     return objective
 
 
-@entry_point
+@loop_entry_point
 def iterate_fuzzy_cmeans(X, weight, membership, m, tol, rtol, max_iter, n_clusters, work, sums, total, objective):
     """Alternate centers and memberships from the given memberships; return the number of iterations.
 
@@ -94,7 +94,7 @@ def iterate_fuzzy_cmeans(X, weight, membership, m, tol, rtol, max_iter, n_cluste
     return max_iter
 
 
-@entry_point
+@loop_entry_point
 def assign_memberships(X, weight, membership, m, n_clusters, work, n_blocks):
     """Make the second half of an iteration, for rows that did not take part in the clustering."""
     return update_memberships(X, weight, membership, m, n_clusters, work, n_blocks)

@@ -65,6 +65,8 @@ class _Whole(JITCodeLibrary):
     unroll loops, which this code has done by itself where it pays. Older versions of llvmlite know numba's way only.
     """
 
+    has_plain_loops = False  # which LLVM is to vectorize and unroll
+
     def _optimize_functions(self, ll_module):
         ll_module.data_layout = self._codegen._data_layout
 
@@ -72,11 +74,16 @@ class _Whole(JITCodeLibrary):
         if not hasattr(llvm, "PipelineTuningOptions"):
             super()._optimize_final_module()
             return
-        options = llvm.PipelineTuningOptions(speed_level=1)
-        options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
+        options = llvm.PipelineTuningOptions(speed_level=3 if self.has_plain_loops else 1)
+        options.loop_vectorization = options.loop_unrolling = self.has_plain_loops
+        options.slp_vectorization = False
         options.inlining_threshold = 10
         builder = llvm.create_pass_builder(self._codegen._tm, options)
         builder.getModulePassManager().run(self._final_module, builder)
+
+
+class _WholeWithLoops(_Whole):
+    has_plain_loops = True
 
 
 class _LeanCompiler(Compiler):
@@ -107,6 +114,10 @@ class _WholeCompiler(_LeanCompiler):
             return super().compile_extra(func)
 
 
+class _LoopCompiler(_WholeCompiler):
+    library = _WholeWithLoops
+
+
 # Hardly any function allocates memory, so references need not be counted (_nrt).
 _OPTIONS: Any = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 
@@ -118,9 +129,14 @@ def entry_point(function, **options):
     in the last bits from the same code loaded from disk. Where a multiplication and an addition shall be one
     instruction, the code says `fma`.
     """
-    compiled = njit(function, nogil=True, pipeline_class=_WholeCompiler, **(_OPTIONS | options))
+    compiled = njit(function, nogil=True, **(_OPTIONS | {"pipeline_class": _WholeCompiler} | options))
     compiled._cache = CodeFiles(function)
     return compiled
+
+
+def loop_entry_point(function):
+    """Do the same for a function whose loops go over numbers, not over lanes; this takes longer to compile."""
+    return entry_point(function, pipeline_class=_LoopCompiler)
 
 
 def inner(function, **options):
