@@ -1,6 +1,5 @@
 """One mini-batch: predictions with the kept rules, and the gradient; eight rules in the lanes."""
 
-import numpy as np
 from numba import njit
 
 from takagi.kernels._arrays import LANES, ROW_TILE
@@ -18,7 +17,7 @@ from takagi.kernels._lanes import (
     vector_min,
 )
 from takagi.kernels._layout import clear, fill_tile, sections
-from takagi.kernels._loss import log_loss, respond
+from takagi.kernels._loss import respond
 
 
 @inner
@@ -164,8 +163,7 @@ def measure_errors(shape, work, rows, y, weight, loss):
                 work.error[i * n_outputs + q] = weight[row] * difference
                 lost += weight[row] * difference * difference
         else:
-            lost += weight[row] * log_loss(work.value, i * n_outputs, y[row], np.intp(0), np.intp(1), n_outputs)
-            respond(work.value, i * n_outputs, n_outputs, work.error)
+            lost += weight[row] * respond(work.value, i * n_outputs, y[row], n_outputs, work.error)
             for q in range(n_outputs):
                 work.error[i * n_outputs + q] = weight[row] * (work.error[i * n_outputs + q] - y[row, q])
         for v in range(i * stride, (i + 1) * stride, LANES):

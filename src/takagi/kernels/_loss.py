@@ -23,23 +23,31 @@ def log_loss(value, start, target, first, step, n_outputs):
     total, lost = 0.0, 0.0
     for q in range(n_outputs):
         total += math.exp(value[start + q * step] - highest)
+    log_total = math.log(total)
     for q in range(n_outputs):
-        lost += target[first + q * step] * (highest - value[start + q * step] + math.log(total))
+        lost += target[first + q * step] * (highest - value[start + q * step] + log_total)
     return lost
 
 
 @inner
-def respond(value, start, n_outputs, response):
-    """Set the response of a row, in the places of its outputs, to the probabilities of the class or classes."""
+def respond(value, start, target, n_outputs, response):
+    """Set the response of a row, in the places of its outputs, to the probabilities of the class or classes.
+
+    Return its log loss, for which the same exponentials are needed.
+    """
     if n_outputs == 1:
-        small = math.exp(-abs(value[start]))
-        response[start] = (1.0 if value[start] >= 0.0 else small) / (1.0 + small)
-        return
-    highest, total = value[start], 0.0
+        v = value[start]
+        small = math.exp(-abs(v))
+        response[start] = (1.0 if v >= 0.0 else small) / (1.0 + small)
+        return max(v, 0.0) - v * target[0] + math.log1p(small)
+    highest, total, lost = value[start], 0.0, 0.0
     for q in range(start + 1, start + n_outputs):
         highest = max(highest, value[q])
     for q in range(start, start + n_outputs):
         response[q] = math.exp(value[q] - highest)
         total += response[q]
-    for q in range(start, start + n_outputs):
-        response[q] /= total
+    log_total = math.log(total)
+    for q in range(n_outputs):
+        response[start + q] /= total
+        lost += target[q] * (highest - value[start + q] + log_total)
+    return lost
