@@ -102,7 +102,7 @@ def test_numbers_that_stand_for_words_are_named_by_them():
         1: ["when month is n to d", "store is s7 or s8"],
         2: ["when month is M", "store is one of the 5 lowest of 9 (s0, s1, s2, ...)"],
         3: ["store is one of the 4 in the middle of 9 (s2, s3, s4, ...)"],
-        4: ["store is between 104.1 and 104.2"],
+        4: ["store is of a mean between 104.1 and 104.2"],
     }
     assert "mean(store)" in describe_rules(rules, columns=[months, store])
 

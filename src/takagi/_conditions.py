@@ -214,7 +214,7 @@ def _name_values(column: "Column", interval: tuple[float, float]) -> list[Condit
     if len(inside) == n_levels:
         return []
     if not inside:
-        word = f"between {format_limit(low)} and {format_limit(high)}"
+        word = ("of a mean " if column.reading == "mean" else "") + _name_limits(low, high)
     elif column.reading != "mean":
         word = inside[0] if len(inside) == 1 else f"{inside[0]} to {inside[-1]}"
     elif len(inside) <= _MOST_NAMED:
@@ -224,6 +224,17 @@ def _name_values(column: "Column", interval: tuple[float, float]) -> list[Condit
         named = inside[::-1] if ends == "highest" else inside
         word = f"one of the {len(inside)} {ends} of {n_levels} ({', '.join(named[:_MOST_NAMED])}, ...)"
     return [Condition(name, word, f"{name} is {word}")]
+
+
+def _name_limits(low: float, high: float) -> str:
+    """Name an interval that no level lies in, which may be open.
+
+    >>> _name_limits(1.0, 2.5), _name_limits(1.0, np.inf), _name_limits(-np.inf, 2.5)
+    ('between 1 and 2.5', 'above 1', 'below 2.5')
+    """
+    if np.isfinite(low) and np.isfinite(high):
+        return f"between {format_limit(low)} and {format_limit(high)}"
+    return f"above {format_limit(low)}" if np.isfinite(low) else f"below {format_limit(high)}"
 
 
 def lists_levels(allowed: BoolArray) -> bool:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -5,10 +7,12 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import TargetEncoder
 
-from takagi import TSKRegressor, load, save
+from takagi import RuleBase, TSKRegressor, load, save
+from takagi._wording import read_model
 from takagi.export import to_c, to_json
 from takagi.inspection import export_text
-from takagi.tables import ColumnWarning, TableEncoder
+from takagi.profile import measure_profile
+from takagi.tables import Column, ColumnWarning, TableEncoder
 from takagi.tables._means import cross_fit, find_means
 
 RNG = np.random.default_rng(0)
@@ -97,3 +101,18 @@ def test_json_holds_the_means_and_c_says_that_it_cannot(model):
     assert '"reading":"mean"' in to_json(model)
     with pytest.raises(ValueError, match=r"'store' is read by the mean of the target at each of its 200 levels"):
         to_c(model)
+
+
+def test_a_condition_beyond_all_means_has_words():
+    column = Column("store", "number", ("a", "b"), 3.0, reading="mean", values=(2.0, 4.0))
+    rules = RuleBase(
+        centers=[[5.0], [0.0]],
+        widths=[[1.0], [1.0]],
+        consequents=[[[1.0, 0.0]], [[2.0, 0.0]]],
+        feature_names=["store"],
+        intervals=[[[5.0, np.inf]], [[-np.inf, 1.5]]],
+    )
+    rows = np.array([[2.0], [4.0], [5.5], [1.0]])
+    rules = replace(rules, profile=measure_profile((rows, rows), rules.firing_share))
+    texts = [reading.conditions[0].text for reading in read_model([rules], None, [column])]
+    assert texts == ["store is of a mean above 5", "store is of a mean below 1.5"]
