@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 N_BATCH = 25  # tables that one process takes
 MOST_ROWS = 1_000  # of a longer table, so many are drawn
 _MOST_LINES = 2  # of a message that is clear
+_REMARKS = ("Note:", "Predicting", "Training", "  ")  # lines that are no part of it
 
 Read = Callable[[str], "tuple[pd.DataFrame, str] | None"]
 
@@ -91,7 +92,8 @@ def run_table(name: str, table: "pd.DataFrame", target: str) -> CommandOutcome:
             findings = tuple(finding["kind"] for finding in json.loads(output)["findings"])
             for words in (("rules", "m.takagi"), ("predict", "m.takagi", "table.csv", "--flags", "-o", "out.csv")):
                 code, _, errors = call(*words)
-                failure = failure or (f"{words[0]}: {errors.strip()[-300:]}" if code else "")
+                refused, failed = _judge(code, errors)
+                refusal, failure = refusal or refused, failure or failed
         left = {path.name for path in Path().iterdir()} - {"table.csv", "m.takagi", "out.csv"}
         failure = failure or (f"left {left} behind" if left else "")
     return CommandOutcome(name, findings, refusal, failure, time.process_time() - start)
@@ -101,7 +103,7 @@ def _judge(code: int, errors: str) -> tuple[str, str]:
     """Return the message of a refusal, and what is wrong: a traceback, or a message of many lines or none."""
     if not code:
         return "", ""
-    lines = [line for line in errors.strip().splitlines() if not line.startswith("Note:")]
+    lines = [line for line in errors.strip().splitlines() if not line.startswith(_REMARKS)]
     is_clear = code in (1, 2) and 1 <= len(lines) <= _MOST_LINES and lines[0].startswith("Error:")
     return " ".join(lines), "" if is_clear else f"exit code {code}: {errors.strip()[-300:]}"
 
