@@ -152,7 +152,7 @@ def test_trial_is_measured(folder):
     assert outcome.accuracy > 0.55
     assert 0 < outcome.log_loss < np.log(3)
     assert 0 < outcome.calibration_error < 0.5
-    assert outcome.seconds > 0
+    assert outcome.seconds >= 0  # a clock may be too coarse for it
 
 
 def fail(X, y, seed):
