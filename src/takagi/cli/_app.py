@@ -59,7 +59,7 @@ COMMANDS = [
     ),
     Command(
         "update",
-        "_update.update",
+        "_update.update_file",
         MAKE,
         "Let a model go on with the new rows of TABLE, which holds the target, too, and say what changed.",
         "takagi update houses.takagi new.csv -o houses-2.takagi",

@@ -30,7 +30,7 @@ from takagi.workflow import LoadedModel, ModelUpdate, update_model
 _MOST_RULES = 12
 
 
-def update(
+def update_file(
     model: ModelFile,
     table: TableFile,
     output: Annotated[
