@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit, softmax
 from sklearn.datasets import load_iris, make_moons
 from sklearn.metrics import log_loss
 
@@ -45,21 +46,37 @@ def test_two_classes_have_two_columns():
     assert model.classes_.dtype == bool
 
 
+def find_folds(model, X):
+    """Return whether each member, alone and as much less sure as a single one must be, says what is out of fold."""
+    distinct, place = np.unique(X, axis=0, return_inverse=True)
+    outputs = np.array([member.model_.predict_raw(distinct) for member in model.estimators_])
+    gain = outputs.var(axis=1).sum(axis=1).mean() / outputs.mean(axis=0).var(axis=0).sum()
+    assert gain > 1
+    said = outputs[:, place] / gain
+    said = softmax(said, axis=2) if said.shape[2] > 1 else expit(said)
+    return np.isclose(said, model.oof_proba_[:, -said.shape[2] :], atol=1e-9).all(axis=2)
+
+
 def test_out_of_fold_rows_estimate_the_log_loss(fitted, iris):
     X, y = iris
     assert fitted.oof_proba_.shape == (150, 3)
     assert fitted.oof_log_loss_ == pytest.approx(log_loss(y, fitted.oof_proba_))
-    said = np.array([member.predict_proba(X) for member in fitted.estimators_])
-    by_member = np.isclose(said, fitted.oof_proba_).all(axis=2)
-    assert by_member.any(axis=0).all()
+    assert find_folds(fitted, X).any(axis=0).all()
+
+
+def test_mean_of_the_members_is_as_sure_as_it_may_be():
+    X, y = make_moons(10_800, noise=0.2, random_state=0)
+    model = committee(6, TSKClassifier(n_rules=12, max_iter=1000)).fit(X[:800], y[:800])
+    outputs = np.array([member.decision_function(X[800:]) for member in model.estimators_])
+    losses = [log_loss(y[800:], expit(factor * outputs).mean(axis=0)) for factor in np.geomspace(0.3, 3, 50)]
+    assert log_loss(y[800:], model.predict_proba(X[800:])) < 1.02 * min(losses)
 
 
 def test_every_fold_has_every_class():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(120, 2)), np.repeat([0, 1], [111, 9])
     model = committee(3).fit(X, y)
-    said = np.array([member.predict_proba(X) for member in model.estimators_])
-    fold = np.isclose(said, model.oof_proba_).all(axis=2).argmax(axis=0)
+    fold = find_folds(model, X).argmax(axis=0)
     assert np.bincount(fold[y == 1], minlength=3).tolist() == [3, 3, 3]
 
 

@@ -27,6 +27,7 @@ from takagi.fitting import (
     Watch,
     measure_rms,
     merge_equal_rows,
+    predict_out_of_fold,
 )
 from takagi.profile import spread_rows
 from takagi.training import Callback
@@ -159,8 +160,7 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
         rng = check_random_state(self.random_state)
         watch = Watch(callback, base.verbose, count_fit_threads(self.n_jobs))
         folds = np.array_split(rng.permutation(len(rows.X)), self._count_members(len(rows.X)))
-        members = self._fit_members(base, data, rows, folds, rng, watch)
-        prediction = _predict_out_of_fold(members, rows, folds)
+        members, prediction = self._fit_members(base, data, rows, folds, rng, watch)
         memory = None
         if self.remember:
             memory, correction = _remember(rows, prediction, rng, watch.n_threads)
@@ -249,6 +249,9 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
 
     # -- the steps of fit ----------------------------------------------------------------------------------------------
 
+    def _join_members(self, fits: list[Fitted], rows: Rows, folds: list[IntArray]) -> tuple[list[Fitted], FloatArray]:
+        return fits, predict_out_of_fold([fit.model for fit in fits], rows, folds)
+
     def _describe_error(self, fitted: Fitted, fold: Rows) -> str:
         errors = fold.y - fitted.model.predict_raw(fold.X)
         return "RMSE " + ", ".join(f"{rmse:.4g}" for rmse in np.sqrt((errors**2).mean(axis=0)))
@@ -278,14 +281,6 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
     def _shape(self, targets: FloatArray) -> FloatArray:
         """Return targets as they came: a vector, or columns."""
         return targets.reshape(-1) if self.is_single_target_ else targets.reshape(len(targets), -1)
-
-
-def _predict_out_of_fold(members: list[TSKRegressor], rows: Rows, folds: list[IntArray]) -> FloatArray:
-    """Return predictions for distinct rows, each by the member that was not trained on it."""
-    prediction = np.empty_like(rows.y)
-    for member, fold in zip(members, folds, strict=True):
-        prediction[fold] = member.model_.predict_raw(rows.X[fold])
-    return prediction
 
 
 def _remember(

@@ -1,7 +1,6 @@
 """The committee of classifiers: the mean of the probabilities of several, each trained without a part of the rows."""
 
 from copy import copy
-from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -12,13 +11,14 @@ from takagi._compat import fit_context
 from takagi._dask import map_rows
 from takagi._extrapolation import warn_of_held
 from takagi._labels import validate_classes
-from takagi._typing import FloatArray, Table
+from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import is_dask, validate_rows
 from takagi.estimators._base import make_rng
 from takagi.estimators._classifier import TSKClassifier
 from takagi.estimators._members import FEWEST_ROWS, BaseCommittee, find_rows
 from takagi.estimators._threads import count_fit_threads, count_threads, with_one_blas_thread
-from takagi.fitting import Fitted, Rows, Watch, draw_order, merge_equal_rows
+from takagi.fitting import Fitted, Rows, Watch, draw_order, merge_equal_rows, sharpen_members
+from takagi.rulebase import apply_link
 from takagi.training import LOSSES, Callback
 
 _TINY = 1e-300  # the least probability that has a logarithm
@@ -47,8 +47,8 @@ class TSKCommitteeClassifier(ClassifierMixin, BaseCommittee):
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted, of the type that they have in y.
     oof_proba_ : ndarray of shape (n_rows, n_classes)
-        Probabilities of the training rows, each by the member that was not trained on it (out of fold). Rows without
-        weight train no member; theirs are those of `predict_proba`.
+        Probabilities of the training rows, each by the member that was not trained on it (out of fold), as sure as a
+        single one may be. Rows without weight train no member; theirs are those of `predict_proba`.
     oof_log_loss_ : float
         Mean log loss of these probabilities, an estimate of that on new rows.
     stages_, is_single_target_, n_features_in_, feature_names_in_
@@ -103,10 +103,10 @@ class TSKCommitteeClassifier(ClassifierMixin, BaseCommittee):
         watch = Watch(callback, base.verbose, count_fit_threads(self.n_jobs))
         n_members, order = self._count_members(len(rows.X)), np.concatenate(draw_order(rows, make_rng(rng), True))
         folds = np.array_split(order, n_members)
-        members = self._fit_members(base, data, rows, folds, rng, watch)
+        members, outputs = self._fit_members(base, data, rows, folds, rng, watch)
         self.classes_ = data.classes
         self._take_members(members, data, watch)
-        self._estimate_loss(given, rows, folds)
+        self._estimate_loss(given, rows, outputs)
         return self
 
     def predict(self, X: Table) -> np.ndarray:
@@ -169,6 +169,9 @@ class TSKCommitteeClassifier(ClassifierMixin, BaseCommittee):
 
     # -- the steps of fit ----------------------------------------------------------------------------------------------
 
+    def _join_members(self, fits: list[Fitted], rows: Rows, folds: list[IntArray]) -> tuple[list[Fitted], FloatArray]:
+        return sharpen_members(fits, rows, folds)
+
     def _describe_error(self, fitted: Fitted, fold: Rows) -> str:
         losses = LOSSES["log"].measure_rows(fitted.model.predict_raw(fold.X), fold.y)
         return f"log loss {losses.mean():.4g}"
@@ -177,17 +180,14 @@ class TSKCommitteeClassifier(ClassifierMixin, BaseCommittee):
         """Return probabilities for checked rows, of shape (n_rows, n_classes)."""
         return np.mean([_say_proba(member, rows, n_threads) for member in self.estimators_], axis=0)
 
-    def _estimate_loss(self, given: Rows, rows: Rows, folds: list[Any]) -> None:
-        """Set the out-of-fold probabilities of rows and their log loss."""
-        distinct = np.empty((len(rows.X), len(self.classes_)))
-        for member, fold in zip(self.estimators_, folds, strict=True):
-            distinct[fold] = _say_proba(member, rows.X[fold])
+    def _estimate_loss(self, given: Rows, rows: Rows, outputs: FloatArray) -> None:
+        """Set the out-of-fold probabilities of rows and their log loss, given the outputs of the distinct ones."""
+        distinct = _spread_classes(apply_link(outputs, self.estimators_[0].model_.link))
         place = find_rows(given, rows)
         self.oof_proba_ = distinct[place]
         if (unused := place < 0).any():
             self.oof_proba_[unused] = self._predict_rows(given.X[unused])
-        target = np.hstack([1 - given.y, given.y]) if given.y.shape[1] == 1 else given.y
-        losses = -(target * np.log(np.maximum(self.oof_proba_, _TINY))).sum(axis=1)
+        losses = -(_spread_classes(given.y) * np.log(np.maximum(self.oof_proba_, _TINY))).sum(axis=1)
         self.oof_log_loss_ = float(np.average(losses, weights=given.weight))
         if self.verbose:
             print(f"[takagi] committee: log loss {self.oof_log_loss_:.4g} out of fold")  # noqa: T201
@@ -195,5 +195,9 @@ class TSKCommitteeClassifier(ClassifierMixin, BaseCommittee):
 
 def _say_proba(member: TSKClassifier, rows: FloatArray, n_threads: int = 1) -> FloatArray:
     """Return the probabilities of all classes by a member, for checked rows."""
-    said = member.model_.predict(rows, n_threads)
-    return np.column_stack([1 - said, said]) if said.ndim == 1 else said
+    return _spread_classes(member.model_.predict(rows, n_threads).reshape(len(rows), -1))
+
+
+def _spread_classes(proba: FloatArray) -> FloatArray:
+    """Return probabilities of all classes, given those of the second of two, or all already."""
+    return np.hstack([1 - proba, proba]) if proba.shape[1] == 1 else proba

@@ -100,8 +100,11 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
         folds: list[IntArray],
         rng: np.random.RandomState,
         watch: Watch,
-    ) -> list[Any]:
-        """Return the members, one for each fold; every second one is small."""
+    ) -> tuple[list[Any], FloatArray]:
+        """Return the members, one for each fold and every second one small, and outputs out of fold.
+
+        The outputs are those of the rows, each by the member that was not trained on it.
+        """
         first_seed, *seeds = rng.randint(2**31 - 1, size=len(folds) + 1).tolist()
         params = base.get_params(deep=False)
         if self.extrapolation is not None:
@@ -114,7 +117,7 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
             found = run_pilots(rows, None, plan, make_rng(first_seed), watch)
             plan, mix = replace(plan, penalties=found.penalties), found.mix
 
-        def fit_member(place: int) -> Any:
+        def fit_member(place: int) -> Fitted:
             fold, own_plan = folds[place], _choose_size(plan, is_small=place % 2 == 1)
             if mix.rules:
                 fitted = _fit_member(rows, fold, own_plan, mix, make_rng(seeds[place]), watch)
@@ -123,10 +126,14 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
             if self.verbose:
                 error = self._describe_error(fitted, rows.take(fold))
                 print(f"[takagi] member with {fitted.model.n_rules} rules: {error} on its fold")  # noqa: T201
-            return self._member.from_fitted(fitted, data, {**params, "random_state": seeds[place]})
+            return fitted
 
         watch.begin("members")
-        return watch.run(partial(fit_member, place) for place in range(len(folds)))
+        fits = watch.run(partial(fit_member, place) for place in range(len(folds)))
+        fits, outputs = self._join_members(fits, rows, folds)
+        make = self._member.from_fitted
+        members = [make(fit, data, {**params, "random_state": seed}) for fit, seed in zip(fits, seeds, strict=True)]
+        return members, outputs
 
     def firing_share(self, X: Table) -> FloatArray:
         """Return how much each rule of each member governs each row.
@@ -145,6 +152,10 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
         rows = validate_rows(self, X)
         shares = [member.model_.firing_share(rows) for member in self.estimators_]
         return np.concatenate(shares, axis=1) / len(shares)
+
+    def _join_members(self, fits: list[Fitted], rows: Rows, folds: list[IntArray]) -> tuple[list[Fitted], FloatArray]:
+        """Return fits as they are to work together, and outputs of the rows, each by the fit that was not given it."""
+        raise NotImplementedError
 
     def _describe_error(self, fitted: Fitted, fold: Rows) -> str:
         """Return the error of a member on its fold as text."""

@@ -12,7 +12,9 @@ from takagi.fitting._fit import (
     finish_fit,
     fit_ridge_instead,
     fit_rules,
+    predict_out_of_fold,
     sharpen_fit,
+    sharpen_members,
     widen_limits,
 )
 from takagi.fitting._formulas import update_formulas
@@ -83,9 +85,11 @@ __all__ = [
     "measure_units",
     "merge_equal_rows",
     "mix_bits",
+    "predict_out_of_fold",
     "reduce_model",
     "run_pilots",
     "sharpen_fit",
+    "sharpen_members",
     "stack_rows",
     "train_rules",
     "update_formulas",

@@ -10,7 +10,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from takagi import kernels
 from takagi._messages import warn_user
-from takagi._typing import FloatArray
+from takagi._typing import FloatArray, IntArray
 from takagi.calibration import measure_calibration
 from takagi.fitting._logistic import measure_sharpness, sharpen
 from takagi.fitting._pilots import Mix, run_pilots
@@ -196,8 +196,35 @@ def cross_validate(rows: Rows, fit: Callable[[Rows], RuleModel], rng: np.random.
 
 def sharpen_fit(fitted: Fitted, rows: Rows) -> Fitted:
     """Return a fit whose probabilities are as sure as rows held out say."""
-    factor = measure_sharpness(rows.y, fitted.model.predict_raw(rows.X), rows.weight)
+    return _sharpen_model(fitted, measure_sharpness(rows.y, fitted.model.predict_raw(rows.X), rows.weight))
+
+
+def _sharpen_model(fitted: Fitted, factor: float) -> Fitted:
     return replace(fitted, model=RuleModel(tuple(sharpen(part, factor) for part in fitted.model.parts)))
+
+
+def predict_out_of_fold(models: list[RuleModel], rows: Rows, folds: list[IntArray]) -> FloatArray:
+    """Return outputs of rows, each by the model that was not fitted to its fold."""
+    outputs = np.empty_like(rows.y)
+    for model, fold in zip(models, folds, strict=True):
+        outputs[fold] = model.predict_raw(rows.X[fold])
+    return outputs
+
+
+def sharpen_members(members: list[Fitted], rows: Rows, folds: list[IntArray]) -> tuple[list[Fitted], FloatArray]:
+    """Return members whose mean is as sure as it may be, and outputs of rows, each by the member without its fold.
+
+    Rows outside of what trained a member tell how sure a single one may be, which the outputs that are returned are.
+    What chance has put into a member attenuates its slope in a regression on it (Spearman, 1904), and their mean has
+    less of that: it may be surer, by as much as log-odds of members vary more than the mean of these does.
+    """
+    outputs = predict_out_of_fold([member.model for member in members], rows, folds)
+    alone = measure_sharpness(rows.y, outputs, rows.weight)
+    sample = spread_rows(len(rows.X), MAX_ROWS)
+    said = np.array([member.model.predict_raw(rows.X[sample]) for member in members])
+    of_mean = said.mean(axis=0).var(axis=0).sum()
+    gain = said.var(axis=1).sum(axis=-1).mean() / of_mean if of_mean > 0 else 1.0
+    return [_sharpen_model(member, alone * gain) for member in members], alone * outputs
 
 
 # -- teachers: distillation (Hinton, Vinyals and Dean, 2015) -----------------------------------------------------------
