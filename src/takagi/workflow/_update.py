@@ -2,16 +2,17 @@
 
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from takagi._typing import FloatArray
 from takagi.estimators import read_new_rows, update
-from takagi.fitting import Rows, update_formulas
-from takagi.rulebase import apply_link
+from takagi.fitting import cross_validate, update_formulas
 from takagi.rulemodel import RuleModel
 from takagi.tables import DatasetError, RequestError
+from takagi.training import LOSSES
 from takagi.workflow._models import LabeledRows, LoadedModel
 
 _FEWEST_ROWS = 5
@@ -63,15 +64,12 @@ def update_model(loaded: LoadedModel, rows: LabeledRows) -> ModelUpdate:
     assert old.profile is not None
     model = update(deepcopy(loaded.model), rows.X, rows.y)
     now = read_new_rows(model, rows.X[:1], rows.y[:1])[0]
-    return ModelUpdate(
-        model,
-        old.profile.n_rows,
-        len(new.X),
-        "RMSE" if old.link == "identity" else "log loss",
-        _find_error(new.y, apply_link(old.predict_raw(new.X), old.link), old.link),
-        _find_error(new.y, _predict_by_folds(old, new), old.link),
-        _list_moved(old, now, new.X),
+    left = cross_validate(new, partial(update_formulas, old), np.random.default_rng(0), _N_FOLDS).y
+    measure, loss = ("RMSE", LOSSES["squared"]) if old.link == "identity" else ("log loss", LOSSES["log"])
+    before, after = (
+        loss.report(loss.measure_rows(outputs, new.y).mean()) for outputs in (old.predict_raw(new.X), new.y - left)
     )
+    return ModelUpdate(model, old.profile.n_rows, len(new.X), measure, before, after, _list_moved(old, now, new.X))
 
 
 def _check(loaded: LoadedModel, rows: LabeledRows) -> None:
@@ -90,24 +88,6 @@ def _check(loaded: LoadedModel, rows: LabeledRows) -> None:
             f"{100 * seen:.0f} % of these rows trained the model already, and would count twice. Give the new rows "
             "alone, or fit a model to all rows anew."
         )
-
-
-def _predict_by_folds(model: RuleModel, rows: Rows) -> FloatArray:
-    """Return predictions of updates, each by the rows outside its fold."""
-    predicted = np.empty_like(rows.y)
-    for fold in np.array_split(np.random.default_rng(0).permutation(len(rows.X)), _N_FOLDS):
-        others = rows.take(np.setdiff1d(np.arange(len(rows.X)), fold))
-        predicted[fold] = apply_link(update_formulas(model, others).predict_raw(rows.X[fold]), model.link)
-    return predicted
-
-
-def _find_error(target: FloatArray, predicted: FloatArray, link: str) -> float:
-    """Return the RMSE over all outputs, or the log loss of probabilities."""
-    if link == "identity":
-        return float(np.sqrt(np.mean((target - predicted) ** 2)))
-    chance = np.clip(predicted, np.finfo(float).eps, 1 - np.finfo(float).eps)
-    losses = -target * np.log(chance) - (link == "logit") * (1 - target) * np.log(1 - chance)
-    return float(losses.sum(axis=1).mean())
 
 
 def _list_moved(old: RuleModel, new: RuleModel, X: FloatArray) -> tuple[MovedRule, ...]:
