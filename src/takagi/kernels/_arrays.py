@@ -9,6 +9,7 @@ import numpy as np
 LANES = 8  # rules, or rows, side by side in a vector
 ROW_TILE = 4
 BLOCK_ROWS = 64
+PART_ROWS = 32  # of a batch, that pass through the kernels together, so that what they leave stays in the cache
 PARAMETERS = ("centers", "widths", "consequents", "antecedent_projection", "consequent_projection")
 MOMENTUM, ADAM, ADABOUND, ADABELIEF = 0, 1, 2, 3  # update rules
 OWN = -1  # an update rule in Python
@@ -97,7 +98,7 @@ def split(theta, shape):
 
 
 class Work(NamedTuple):
-    """Buffers for up to `n_rows` rows at a time, named for what they hold (r: rows, l: lanes of all rules)."""
+    """Buffers for so many rows at a time, named for what they hold (r: rows, l: lanes of all rules)."""
 
     inputs_a: np.ndarray  # (r, n_inputs of the antecedents)
     inputs_c: np.ndarray | None  # (r, n_inputs of the consequents), where there are projections

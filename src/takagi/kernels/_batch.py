@@ -150,10 +150,10 @@ def forward(theta, shape, work, X, rows, kept):
 
 
 @inner
-def measure_errors(shape, work, rows, y, weight, loss):
-    """Set `error` and `pull` from the predictions of a batch; return its loss summed with weights, and their sum."""
+def measure_errors(shape, work, rows, y, weight, loss, lost, total):
+    """Set `error` and `pull` from the predictions of rows; return both sums with their weighted loss and weights."""
     n_rows, n_outputs, stride = len(rows), shape.n_outputs, shape.n_blocks * LANES
-    page, lost, total = len(work.share), 0.0, 0.0
+    page = len(work.share)
     for i in range(n_rows):
         row = rows[i]
         total += weight[row]
@@ -173,72 +173,15 @@ def measure_errors(shape, work, rows, y, weight, loss):
                 pull = fma(departure, work.error[i * n_outputs + q], pull)
             store(work.pull, v, pull * load_vector(work.share, v))
     clear(work.pull, n_rows * stride, fill_tile(n_rows) * stride)
-    return lost, total * n_outputs if loss is None else total
-
-
-@inner
-def price_disagreement(shape, work, rows, weight, agreement):
-    """Set `price`, and add to `pull` what the disagreement of the rules adds to it, after `measure_errors`.
-
-    Half of the price times the sum over rules of share x departure^2, a departure being output minus prediction, is
-    added to the loss of each row and output. Departures have a mean of zero, so the derivative by the prediction
-    vanishes: that by an output is share x price x departure, and that by the log of a firing level share x price / 2 x
-    (departure^2 - its mean).
-    """
-    n_outputs, stride, page = shape.n_outputs, shape.n_blocks * LANES, len(work.share)
-    for i in range(len(rows)):
-        work.price[i] = agreement * weight[rows[i]]
-        mean = 0.0
-        for q in range(n_outputs):
-            total, value = splat(0.0), work.value[i * n_outputs + q]
-            for v in range(i * stride, (i + 1) * stride, LANES):
-                departure = load_vector(work.output, q * page + v) - value
-                total = fma(load_vector(work.share, v) * departure, departure, total)
-            mean += lanes_sum(total)
-        for v in range(i * stride, (i + 1) * stride, LANES):
-            square = splat(0.0)
-            for q in range(n_outputs):
-                departure = load_vector(work.output, q * page + v) - work.value[i * n_outputs + q]
-                square = fma(departure, departure, square)
-            scale = load_vector(work.share, v) * (0.5 * work.price[i])
-            store(work.pull, v, fma(square - mean, scale, load_vector(work.pull, v)))
-
-
-@inner
-def price_unevenness(shape, work, rows, weight, uniformity):
-    """Add to `pull` what uneven mean shares of the rules add to it, if they have a price, after `measure_errors`.
-
-    The price times the sum over rules of the squared mean share is added to the loss of each row. Means are weighted,
-    so the derivative by a share is 2 x price x weight x the rule's mean share.
-    """
-    if uniformity is not None:
-        n_rows, stride, total = len(rows), shape.n_blocks * LANES, 0.0
-        clear(work.mean_share, 0, stride)
-        for i in range(n_rows):
-            total += weight[rows[i]]
-            for v in range(0, stride, LANES):
-                share = load_vector(work.share, i * stride + v)
-                store(work.mean_share, v, fma(share, weight[rows[i]], load_vector(work.mean_share, v)))
-        scale = 1.0 / total if total > 0.0 else 0.0
-        for i in range(n_rows):
-            mean = splat(0.0)
-            for v in range(0, stride, LANES):
-                mean = fma(load_vector(work.share, i * stride + v), load_vector(work.mean_share, v), mean)
-            center, price = lanes_sum(mean), 2.0 * uniformity * weight[rows[i]] * scale
-            for v in range(0, stride, LANES):
-                slope = load_vector(work.share, i * stride + v) * price
-                pull = load_vector(work.pull, i * stride + v)
-                store(work.pull, i * stride + v, fma(load_vector(work.mean_share, v) - center, slope, pull))
+    return lost, total
 
 
 @inner
 def differentiate_sets(inputs, n_rows, inverse, offset, pull, grad_c, grad_s, n_inputs, n_blocks):
-    """Set the gradients of centers and widths."""
+    """Add the gradients of centers and widths, still without a factor 1 / width, of some rows."""
     stride = n_blocks * LANES
     for block in range(n_blocks):
         start = block * n_inputs * LANES
-        clear(grad_c, start, start + n_inputs * LANES)
-        clear(grad_s, start, start + n_inputs * LANES)
         for i in range(0, n_rows, ROW_TILE):
             a, b, c, d = i * n_inputs, (i + 1) * n_inputs, (i + 2) * n_inputs, (i + 3) * n_inputs
             at = i * stride + block * LANES
@@ -252,18 +195,14 @@ def differentiate_sets(inputs, n_rows, inverse, offset, pull, grad_c, grad_s, n_
                 ua, ub, uc, ud = pa * da, pb * db, pc * dc, pd * dd
                 store(grad_c, here, load_vector(grad_c, here) + ((ua + ub) + (uc + ud)))
                 store(grad_s, here, fma(ud, dd, fma(uc, dc, fma(ub, db, fma(ua, da, load_vector(grad_s, here))))))
-        for at in range(start, start + n_inputs * LANES, LANES):
-            store(grad_c, at, load_vector(grad_c, at) * load_vector(inverse, at))
-            store(grad_s, at, load_vector(grad_s, at) * load_vector(inverse, at))
 
 
 @inner
 def sum_outer(inputs, n_rows, rate, sums, n_inputs, n_blocks):
-    """Set `sums` to the sum over rows of rate x [1, inputs]; the filling of the last tile must have rate zero."""
+    """Add the sum over rows of rate x [1, inputs] to `sums`; the filling of the last tile must have rate zero."""
     stride = n_blocks * LANES
     for block in range(n_blocks):
         start = block * (n_inputs + 1) * LANES
-        clear(sums, start, start + (n_inputs + 1) * LANES)
         for i in range(0, n_rows, ROW_TILE):
             a, b, c, d = i * n_inputs, (i + 1) * n_inputs, (i + 2) * n_inputs, (i + 3) * n_inputs
             at = i * stride + block * LANES
@@ -278,7 +217,7 @@ def sum_outer(inputs, n_rows, rate, sums, n_inputs, n_blocks):
 
 @inner
 def differentiate_consequents(shape, work, n_rows, q, grad, has_price):
-    """Set the gradient of the consequents of output q."""
+    """Add the gradient of the consequents of output q."""
     stride, page = shape.n_blocks * LANES, len(work.share)
     for i in range(n_rows):
         value, error = work.value[i * shape.n_outputs + q], work.error[i * shape.n_outputs + q]
@@ -295,10 +234,9 @@ def differentiate_consequents(shape, work, n_rows, q, grad, has_price):
 
 @inner
 def differentiate_projection_a(shape, work, n_rows, grad):
-    """Set the gradient of the antecedents' projection: through the distances of the projected inputs."""
+    """Add the gradient of the antecedents' projection: through the distances of the projected inputs."""
     n_projected, n_features, stride = shape.n_projected_a, shape.n_features, shape.n_blocks * LANES
     n_inputs = n_projected + n_features
-    grad[:] = 0.0
     for i in range(n_rows):
         for j in range(n_projected):
             slope = splat(0.0)
@@ -313,11 +251,10 @@ def differentiate_projection_a(shape, work, n_rows, grad):
 
 @inner
 def differentiate_projection_c(theta, shape, work, n_rows, grad, has_price):
-    """Set the gradient of the consequents' projection: through the slopes of the projected inputs."""
+    """Add the gradient of the consequents' projection: through the slopes of the projected inputs."""
     start_w, page = sections(shape)[2], len(work.share)
     n_projected, n_features, stride = shape.n_projected_c, shape.n_features, shape.n_blocks * LANES
     n_inputs = n_projected + n_features
-    grad[:] = 0.0
     for i in range(n_rows):
         for j in range(n_projected):
             total = 0.0
@@ -345,43 +282,61 @@ def add_projection_row(grad, inputs, start, n_features, n_projected, j, slope):
 
 
 @inner
-def differentiate_projections(inputs_c, theta, shape, work, n_rows, grad, has_price, is_tied):
-    """Set the gradients of the projections, if there are any; numba leaves out what follows a None."""
+def differentiate_projections(inputs_c, theta, shape, work, n_rows, grad, has_price):
+    """Add the gradients of the projections, if there are any; numba leaves out what follows a None."""
     if inputs_c is not None:
         start_a, start_c, end = sections(shape)[3:]
         if shape.n_projected_a > 0:
             differentiate_projection_a(shape, work, n_rows, grad[start_a:start_c])
         if shape.n_projected_c > 0:
             differentiate_projection_c(theta, shape, work, n_rows, grad[start_c:end], has_price)
-        if is_tied:
-            for i in range(start_c - start_a):
-                grad[start_a + i] += grad[start_c + i]
-                grad[start_c + i] = grad[start_a + i]
+
+
+@inner
+def tie_projections(inputs_c, shape, grad, is_tied):
+    """Give both projections the sum of their gradients, if they are one."""
+    if inputs_c is not None and is_tied:
+        start_a, start_c = sections(shape)[3:5]
+        for i in range(start_c - start_a):
+            grad[start_a + i] += grad[start_c + i]
+            grad[start_c + i] = grad[start_a + i]
 
 
 @njit(inline="always")
-def backward(theta, shape, work, n_rows, grad, settings, tied_sets):
-    """Set `grad` to the gradient of the batch's loss, penalties included, after `forward` and `measure_errors`."""
-    l2, smoothness, has_price = settings.l2, settings.smoothness, settings.agreement > 0.0
-    start_c, start_s, start_w, start_a, _, _ = sections(shape)
+def add_gradient(theta, shape, work, n_rows, grad, has_price):
+    """Add to `grad` what rows add to it, after `forward` and `measure_errors`."""
+    start_c, start_s, start_w = sections(shape)[:3]
     n_inputs_a = shape.n_projected_a + shape.n_features
     n_inputs_c = shape.n_projected_c + shape.n_features
     grad_c, grad_s = grad[start_c:start_s], grad[start_s:start_w]
     differentiate_sets(
         work.inputs_a, n_rows, work.inverse, work.offset, work.pull, grad_c, grad_s, n_inputs_a, shape.n_blocks
     )
-    if smoothness > 0.0:
-        for i in range(0, len(grad_s), LANES):
-            inverse = load_vector(work.inverse, i)
-            store(grad_s, i, load_vector(grad_s, i) - inverse * inverse * inverse * smoothness)
     size = shape.n_blocks * (n_inputs_c + 1) * LANES
     for q in range(shape.n_outputs):
         grad_w = grad[start_w + q * size : start_w + (q + 1) * size]
         differentiate_consequents(shape, work, n_rows, q, grad_w, has_price)
+    differentiate_projections(work.inputs_c, theta, shape, work, n_rows, grad, has_price)
+
+
+@njit(inline="always")
+def finish_gradient(theta, shape, work, grad, settings, tied_sets):
+    """Make the sum over the rows of a batch the gradient of its loss, penalties included."""
+    l2, smoothness = settings.l2, settings.smoothness
+    start_c, start_s, start_w, start_a = sections(shape)[:4]
+    grad_c, grad_s = grad[start_c:start_s], grad[start_s:start_w]
+    for i in range(0, len(grad_s), LANES):
+        inverse = load_vector(work.inverse, i)
+        store(grad_c, i, load_vector(grad_c, i) * inverse)
+        scaled = load_vector(grad_s, i) * inverse
+        if smoothness > 0.0:
+            scaled = scaled - inverse * inverse * inverse * smoothness
+        store(grad_s, i, scaled)
+    stretch = (shape.n_projected_c + shape.n_features + 1) * LANES
     for i in range(0, start_a - start_w, LANES):
-        if i % ((n_inputs_c + 1) * LANES) != 0:  # the bias is not penalized
+        if i % stretch != 0:  # the bias is not penalized
             store(grad, start_w + i, load_vector(grad, start_w + i) + load_vector(theta, start_w + i) * l2)
-    differentiate_projections(work.inputs_c, theta, shape, work, n_rows, grad, has_price, settings.tied_projection)
+    tie_projections(work.inputs_c, shape, grad, settings.tied_projection)
     sum_tied(tied_sets, grad_c, work.tied)
     sum_tied(tied_sets, grad_s, work.tied)
 

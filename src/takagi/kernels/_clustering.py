@@ -34,6 +34,7 @@ def move_centers(X, weight, membership, m, work, sums, total, n_blocks):
             for r in range(stride):
                 work.rate[i * stride + r] = weight[start + i] * power_of(membership[start + i, r], m)
         clear(work.rate, n_rows * stride, fill_tile(n_rows) * stride)
+        clear(sums, 0, len(sums))
         sum_outer(work.inputs_a, n_rows, work.rate, sums, n_features, n_blocks)
         for i in range(len(total)):
             total[i] += sums[i]

@@ -6,11 +6,12 @@ import numpy as np
 from numba import njit
 
 from takagi.kernels._arrays import ADABELIEF, ADABOUND, DIVERGED, GOES_ON, LANES, MOMENTUM, STALLED
-from takagi.kernels._batch import backward, forward, measure_errors, price_disagreement, price_unevenness
+from takagi.kernels._batch import add_gradient, finish_gradient, forward, measure_errors
 from takagi.kernels._compile import entry_point, inner
 from takagi.kernels._lanes import copy_sign, load_vector, store, vector_abs, vector_max, vector_min, vector_sqrt
-from takagi.kernels._layout import invert_widths
+from takagi.kernels._layout import clear, invert_widths
 from takagi.kernels._prediction import weighted_loss
+from takagi.kernels._prices import price_disagreement, price_unevenness
 
 
 @inner
@@ -100,11 +101,11 @@ def choose_candidate(state, decay, t):
 
 
 @njit(inline="always")
-def choose_kept(shape, work, keep, b):
-    """Return which rules batch b uses: those that DropRule kept, or all where it is off and `keep` has no entries."""
+def choose_kept(shape, work, keep, b, start, end):
+    """Return which rules rows of batch b use: those that DropRule kept; all where it is off and `keep` is empty."""
     if len(keep) == 0:
         return work.every_rule
-    spread_kept(keep[b], work.kept, shape.n_rules, shape.n_blocks * LANES)
+    spread_kept(keep[b, start:end], work.kept, shape.n_rules, shape.n_blocks * LANES)
     return work.kept
 
 
@@ -115,17 +116,28 @@ def report_loss(mean, loss):
 
 
 @njit(inline="always")
-def differentiate(shape, settings, state, work, tied_sets, data, rows, kept):
-    """Set the gradient of a batch, after Powerball, with the given kept rules; return the loss of the batch."""
+def differentiate(shape, settings, state, work, tied_sets, data, rows, keep, b):
+    """Set the gradient of a batch, after Powerball, with the rules that `keep[b]` says; return its loss.
+
+    The batch passes in parts that fill the buffers, which are small enough to stay in the cache.
+    """
     X, y, weight = data
+    lost, total, has_price = 0.0, 0.0, settings.agreement > 0.0
     invert_widths(state.theta, shape, 1.0, work.inverse, work.offset)
-    forward(state.theta, shape, work, X, rows, kept)
-    lost, total = measure_errors(shape, work, rows, y, weight, settings.loss)
-    if settings.agreement > 0.0:
-        price_disagreement(shape, work, rows, weight, settings.agreement)
-    price_unevenness(shape, work, rows, weight, settings.uniformity)
-    backward(state.theta, shape, work, len(rows), state.grad, settings, tied_sets)
+    clear(state.grad, 0, len(state.grad))
+    n_most = len(work.price)
+    for start in range(0, len(rows), n_most):
+        here = rows[start : start + n_most]
+        forward(state.theta, shape, work, X, here, choose_kept(shape, work, keep, b, start, start + len(here)))
+        lost, total = measure_errors(shape, work, here, y, weight, settings.loss, lost, total)
+        if has_price:
+            price_disagreement(shape, work, here, weight, settings.agreement)
+        price_unevenness(shape, work, here, weight, settings.uniformity)
+        add_gradient(state.theta, shape, work, len(here), state.grad, has_price)
+    finish_gradient(state.theta, shape, work, state.grad, settings, tied_sets)
     apply_powerball(state.grad, settings.powerball)
+    if settings.loss is None:
+        total *= shape.n_outputs
     return report_loss(lost / total if total > 0.0 else 0.0, settings.loss)
 
 
@@ -183,8 +195,8 @@ def train_block(shape, settings, state, limits, work, columns, tied_sets, data, 
     the validation loss after it.
     """
     for b in range(len(batches)):
-        t, kept = state.n_iter[0] + 1, choose_kept(shape, work, keep, b)
-        batch_loss = differentiate(shape, settings, state, work, tied_sets, data, batches[b], kept)
+        t = state.n_iter[0] + 1
+        batch_loss = differentiate(shape, settings, state, work, tied_sets, data, batches[b], keep, b)
         update_parameters(state, limits, t, schedule_rate(settings, t), settings)
         is_judged = (b + 1) % settings.every == 0 or b + 1 == len(batches)
         ended = judge(shape, settings, state, limits, columns, validation, batch_loss, is_judged, history[b])
@@ -199,7 +211,7 @@ def train_block(shape, settings, state, limits, work, columns, tied_sets, data, 
 @entry_point
 def find_gradient(shape, settings, state, work, tied_sets, data, rows, keep):
     """Set the gradient of one batch; `keep` has one entry, or none where DropRule is off. Return the batch's loss."""
-    return differentiate(shape, settings, state, work, tied_sets, data, rows, choose_kept(shape, work, keep, 0))
+    return differentiate(shape, settings, state, work, tied_sets, data, rows, keep, 0)
 
 
 @entry_point

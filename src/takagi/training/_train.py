@@ -272,7 +272,7 @@ class Run:
         self.validation = tuple(map(to_lanes, (*validation[:2], validation[2][:, None])))
         self.settings = _settings(config, rule_base, every=1 if is_thorough else _NEVER)
         self.tied_sets = None if rule_base.sets is None else _tie_sets(rule_base)
-        self.work = kernels.make_work(self.shape, min(config.batch_size, len(training[0])))
+        self.work = kernels.make_work(self.shape, _count_together(config, min(config.batch_size, len(training[0]))))
         self.columns = kernels.make_columns(self.shape)
         self.state = begin_state(rule_base) if state is None else state
         self.first_iter = self.n_iter
@@ -303,8 +303,9 @@ class Run:
 
     def advance(self, batches: IntArray, keep: BoolArray) -> str:
         """Run one block; return why training ended with it, or nothing."""
-        if batches.shape[1] * self.shape.n_outputs > len(self.work.value):
-            self.work = kernels.make_work(self.shape, batches.shape[1])
+        n_together = _count_together(self.config, batches.shape[1])
+        if n_together > len(self.work.price):
+            self.work = kernels.make_work(self.shape, n_together)
         history = self.history[self.n_iter - self.first_iter :][: len(batches)]
         if self.feasible is not None or self.settings.rule == kernels.OWN:
             return _ENDS[advance_in_numpy(self, batches, keep, history)]
@@ -368,6 +369,11 @@ def check_dataset(X: FloatArray | None, y: FloatArray | None, weight: FloatArray
     if (weight < 0).any():
         raise ValueError(f"sample weights must not be negative, got {weight.min():g}.")
     return rows, target, weight
+
+
+def _count_together(config: TrainConfig, n_rows: int) -> int:
+    """Return how many rows of a batch pass together: all if their mean shares have a price."""
+    return n_rows if config.uniformity else min(n_rows, kernels.PART_ROWS)
 
 
 def _settings(config: TrainConfig, rules: RuleBase, every: int) -> kernels.Settings:
