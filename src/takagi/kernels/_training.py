@@ -88,6 +88,15 @@ def copy_to(target, source):
 
 
 @inner
+def follow_average(state, decay):
+    """Take the parameters into their running mean, if there is one."""
+    if decay > 0.0:
+        for i in range(0, len(state.theta), LANES):
+            average = load_vector(state.average, i) * decay + load_vector(state.theta, i) * (1.0 - decay)
+            store(state.average, i, average)
+
+
+@inner
 def choose_candidate(state, decay, t):
     """Set the parameters to validate: theta itself, or its running mean corrected for its start at zero."""
     if decay == 0.0:
@@ -95,9 +104,7 @@ def choose_candidate(state, decay, t):
         return
     correction = 1.0 / (1.0 - decay**t)
     for i in range(0, len(state.theta), LANES):
-        average = load_vector(state.average, i) * decay + load_vector(state.theta, i) * (1.0 - decay)
-        store(state.average, i, average)
-        store(state.candidate, i, average * correction)
+        store(state.candidate, i, load_vector(state.average, i) * correction)
 
 
 @njit(inline="always")
@@ -163,18 +170,19 @@ def is_sound(candidate, limits):
 def judge(shape, settings, state, limits, columns, validation, batch_loss, is_judged, losses):
     """Finish an iteration: validate if it is to be judged, keep the best, write both losses; return how it ended.
 
-    Without validation rows the last iterate is the best. The loss of what is not validated is NaN.
+    Without validation rows the last iterate that is judged is the best. The loss of what is not validated is NaN.
     """
     features, targets, weights = validation
     t = state.n_iter[0] + 1
-    choose_candidate(state, settings.averaging, t)
-    loss = np.nan
-    if len(weights) > 0 and is_judged:
-        loss = weighted_loss(state.candidate, shape, columns, features, targets, weights, settings.loss)
-        improved, finite = loss < state.best_loss[0], np.isfinite(loss)
-    else:
-        improved, finite = len(weights) == 0, np.isfinite(batch_loss)
-    if not finite or ((improved or not is_judged) and not is_sound(state.candidate, limits)):
+    follow_average(state, settings.averaging)
+    loss, improved, finite = np.nan, False, np.isfinite(batch_loss)
+    if is_judged:
+        choose_candidate(state, settings.averaging, t)
+        improved = True
+        if len(weights) > 0:
+            loss = weighted_loss(state.candidate, shape, columns, features, targets, weights, settings.loss)
+            improved, finite = loss < state.best_loss[0], np.isfinite(loss)
+    if not finite or (improved and not is_sound(state.candidate, limits)):
         return DIVERGED
     losses[0], losses[1] = batch_loss, loss
     state.n_iter[0] = t

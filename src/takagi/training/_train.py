@@ -270,7 +270,7 @@ class Run:
         self.config, self.training = config, training
         self.shape = pack(rule_base)[1]
         self.validation = tuple(map(to_lanes, (*validation[:2], validation[2][:, None])))
-        self.settings = _settings(config, rule_base, every=1 if is_thorough else _NEVER)
+        self.settings = _settings(config, rule_base, every=1 if is_thorough and len(validation[0]) else _NEVER)
         self.tied_sets = None if rule_base.sets is None else _tie_sets(rule_base)
         self.work = kernels.make_work(self.shape, _count_together(config, min(config.batch_size, len(training[0]))))
         self.columns = kernels.make_columns(self.shape)
