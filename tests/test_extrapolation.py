@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from takagi._checks import lie_within
 from takagi._extrapolation import HeldCount, count_held
-from takagi._validation import lie_within
 
 LIMITS = np.array([[0.0, 10.0], [-np.inf, 5.0], [3.0, 3.0]])
 

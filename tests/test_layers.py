@@ -10,15 +10,16 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "takagi"
 
 LAYERS = [
-    ["_typing", "_compat", "_kinds", "_messages", "_text", "_files", "_rounding", "_notebook"],
+    ["_typing", "_compat", "_kinds", "_lazy", "_messages", "_text", "_files", "_rounding", "_notebook"],
     ["_frames"],
-    ["bend", "_validation"],
+    ["bend", "_checks"],
+    ["_validation"],
     ["kernels", "datasets", "profile", "calibration", "scores", "_extrapolation", "_dask", "_scoring"],
     ["_labels", "_conditions", "tables"],
     ["_wording"],
-    ["rulebase"],
+    ["rulebase", "memory"],
     ["rulemodel"],
-    ["_model", "optimizers", "initializers"],
+    ["_model", "predictors", "optimizers", "initializers"],
     ["training"],
     ["fitting"],
     ["streaming"],

@@ -1,7 +1,8 @@
 """TSK (Takagi-Sugeno-Kang) fuzzy regression and classification that is accurate, fast and readable."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from takagi._lazy import import_later
 
 if TYPE_CHECKING:
     from takagi._extrapolation import ExtrapolationWarning
@@ -52,37 +53,30 @@ __all__ = [
     "update",
 ]
 
-# Modules are imported when a name of theirs is used: scikit-learn alone takes a second, which `takagi --help` has not.
-_MODULES = {
-    "_extrapolation": ["ExtrapolationWarning"],
-    "bend": ["Bend"],
-    "calibration": ["Calibration"],
-    "estimators": [
-        "FuzzyCMeans",
-        "TSKClassifier",
-        "TSKCommittee",
-        "TSKCommitteeClassifier",
-        "TSKRegressor",
-        "calibrate",
-        "fit_dataset",
-        "predict_interval",
-        "update",
-    ],
-    "persistence": ["ModelFileError", "load", "save"],
-    "rulebase": ["RuleBase"],
-    "rulemodel": ["RuleModel"],
-    "tables": ["DatasetError", "TableEncoder", "check_table"],
-    "training": ["TrainConfig", "TrainResult", "train"],
-}
-_HOMES = {name: module for module, names in _MODULES.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"takagi.{_HOMES[name]}"), name)
-    if name in _MODULES:
-        return import_module(f"takagi.{name}")
-    raise AttributeError(f"module 'takagi' has no attribute {name!r}")
+__getattr__ = import_later(
+    __name__,
+    {
+        "_extrapolation": ["ExtrapolationWarning"],
+        "bend": ["Bend"],
+        "calibration": ["Calibration"],
+        "estimators": [
+            "FuzzyCMeans",
+            "TSKClassifier",
+            "TSKCommittee",
+            "TSKCommitteeClassifier",
+            "TSKRegressor",
+            "calibrate",
+            "fit_dataset",
+            "predict_interval",
+            "update",
+        ],
+        "persistence": ["ModelFileError", "load", "save"],
+        "rulebase": ["RuleBase"],
+        "rulemodel": ["RuleModel"],
+        "tables": ["DatasetError", "TableEncoder", "check_table"],
+        "training": ["TrainConfig", "TrainResult", "train"],
+    },
+)
 
 
 def __dir__() -> list[str]:

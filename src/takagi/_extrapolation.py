@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from takagi._checks import lie_within
 from takagi._messages import warn_user
 from takagi._text import count, format_number, shorten
 from takagi._typing import FloatArray, IntArray
-from takagi._validation import lie_within
 
 _MOST = 5  # columns that are named
 

@@ -9,10 +9,11 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from takagi._checks import reject_missing, reject_text
 from takagi._frames import accept_arrow
 from takagi._text import shorten
 from takagi._typing import FloatArray, IntArray, Table
-from takagi._validation import TrainingData, read_target_names, reject_missing, reject_text, validate_weight
+from takagi._validation import TrainingData, read_target_names, validate_weight
 
 _NOT_THERE = ("NAType", "NaTType", "NoneType")  # pandas' missing values, and Python's
 _SHOWN = 5  # labels in an error

@@ -5,25 +5,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import log_expit, log_softmax, logsumexp
-from sklearn.exceptions import NotFittedError
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
+from takagi._checks import check_targets, validate_rows
 from takagi._conditions import name_features
-from takagi._labels import make_targets, number_labels, read_labels
 from takagi._messages import unknown_name
 from takagi._text import format_number
 from takagi._typing import FloatArray, Table
-from takagi._validation import check_targets, validate_rows
 from takagi._wording import name_outputs
 from takagi.profile import measure_profile
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
-from takagi.tables import Column, TableEncoder
+from takagi.tables import Column, TableColumns
 
 SIMILAR = "similar rows"  # the name of what a committee's memory adds
 DISAGREEMENT = "disagreement"  # that of what the mean of probabilities is beside the mean of log-odds
-_SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
+_SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler")  # of scikit-learn
 
 
 @dataclass(frozen=True)
@@ -34,7 +30,7 @@ class OpenModel:
     columns: tuple[Column, ...]  # of the user's table, each with the features (columns of the matrix) that it became
     encode: Callable[[Table], FloatArray]  # takes the user's table to the matrix that the rules speak of, with checks
     regressor: Any = None  # the fitted regressor, None for a bare rule base
-    encoder: TableEncoder | None = None  # what stands first where columns may be categories or have missing values
+    encoder: TableColumns | None = None  # what stands first where columns may be categories or have missing values
     other_steps: tuple[Any, ...] = ()  # transformers that neither the rules nor the encoder include, such as PCA
 
     @property
@@ -66,6 +62,8 @@ class OpenModel:
     def read_targets(self, y: Table, n_rows: int) -> FloatArray:
         """Return targets of shape (n_rows, n_outputs): numbers, or probabilities of classes for their labels."""
         if self.classes is not None:
+            from takagi._labels import make_targets, number_labels, read_labels  # scikit-learn checks labels
+
             labels = read_labels(y, n_rows)
             return make_targets(number_labels(labels, self.regressor.classes_), len(self.classes))
         targets = check_targets(y, n_rows, self.model.n_outputs)
@@ -188,6 +186,8 @@ class OpenCommittee:
         """Return what the committee says if its members say so, of shape (n_members, n_rows, n_outputs)."""
         if len(outputs) == 1 or self.first.model.link == "identity":
             return outputs.mean(axis=0)
+        from scipy.special import log_expit, log_softmax, logsumexp  # which numbers need not wait for
+
         if self.first.model.link == "logit":
             return logsumexp(log_expit(outputs), axis=0) - logsumexp(log_expit(-outputs), axis=0)
         chances = logsumexp(log_softmax(outputs, axis=2), axis=0)
@@ -239,6 +239,8 @@ def open_committee(model: Any) -> OpenCommittee:
         )
     members = getattr(regressor, "estimators_", [regressor])
     if not all(hasattr(member, "model_") for member in members):
+        from sklearn.exceptions import NotFittedError  # imported by now, as the estimator is
+
         raise NotFittedError(f"This {type(regressor).__name__} is not fitted yet; call fit first.")
     n_others = max((i for i, step in enumerate(steps, 1) if not _is_affine(step)), default=0)
     others, scalers = steps[:n_others], steps[n_others:]
@@ -266,7 +268,7 @@ def _open(steps: list[Any], scalers: list[Any], regressor: Any) -> OpenModel:
         names = getattr(checker, "feature_names_in_", None)
         rules = rules if names is None else rules.rename(names)
         return OpenModel(rules, _plain_columns(rules), lambda X: validate_rows(checker, X), regressor)
-    if len(steps) == 1 and isinstance(steps[0], TableEncoder):
+    if len(steps) == 1 and isinstance(steps[0], TableColumns):
         rules = rules.rename([name for column in steps[0].columns_ for name in column.inputs])
         return OpenModel(rules, steps[0].columns_, _chain(steps), regressor, encoder=steps[0])
     rules = rules.rename(_names_out(steps) or name_features(rules))
@@ -305,7 +307,8 @@ def _names_out(steps: list[Any]) -> list[str] | None:
 
 def _is_affine(step: Any) -> bool:
     """Return whether a step only shifts and scales each column."""
-    return isinstance(step, _SCALERS) and not getattr(step, "clip", False)
+    kinds = (kind for kind in type(step).__mro__ if kind.__module__.startswith("sklearn.preprocessing"))
+    return any(kind.__name__ in _SCALERS for kind in kinds) and not getattr(step, "clip", False)
 
 
 def _fold(scaler: Any, rules: RuleModel) -> RuleModel:
@@ -316,11 +319,11 @@ def _fold(scaler: Any, rules: RuleModel) -> RuleModel:
 
 def _read_scaler(scaler: Any, n_features: int) -> tuple[FloatArray, FloatArray]:
     """Return what a scaler takes away from each column, and what it divides it by then."""
-    if isinstance(scaler, MinMaxScaler):
+    if hasattr(scaler, "min_"):  # a MinMaxScaler
         shift, scale = -scaler.min_ / scaler.scale_, 1 / scaler.scale_
     else:
         shift = next((s for s in map(scaler.__dict__.get, ("mean_", "center_")) if s is not None), 0.0)
         scale = scaler.scale_ if scaler.scale_ is not None else 1.0
-    if isinstance(scaler, StandardScaler) and not scaler.with_mean:
+    if not getattr(scaler, "with_mean", True):
         shift = 0.0
     return np.broadcast_to(shift, n_features), np.broadcast_to(scale, n_features)

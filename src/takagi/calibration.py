@@ -21,7 +21,6 @@ Journal of the American Statistical Association 113 (2018).
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
-from scipy.optimize import minimize
 
 from takagi._messages import unknown_name
 from takagi._typing import ArrayLike, FloatArray, IntArray
@@ -247,6 +246,8 @@ def _maximize_likelihood(
         return float(loss), (share.T @ (weight * (1 - ratio) / spread)) * scale + shrinkage * logs
 
     bounds = [(-_MOST_APART, _MOST_APART)] * len(start)
+    from scipy.optimize import minimize  # not at the top: predictions need not wait for scipy
+
     return minimize(measure, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": _MAX_ITER}).x
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from takagi._checks import N_LEVELS
 from takagi._typing import ArrayLike, FloatArray, IntArray
-from takagi._validation import N_LEVELS
 
 if TYPE_CHECKING:
     from takagi.rulebase import RuleBase

@@ -9,13 +9,12 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit, softmax
 
 from takagi import kernels
+from takagi._checks import are_finite, check_rule_shapes, check_rule_values, lie_within
 from takagi._conditions import name_features
 from takagi._notebook import ShowsText
 from takagi._typing import ArrayLike, FloatArray, IntArray
-from takagi._validation import are_finite, check_rule_shapes, check_rule_values, lie_within
 from takagi._wording import describe_model
 from takagi.bend import Bend, rescale_bends
 from takagi.kernels import PARAMETERS, count_blocks
@@ -348,6 +347,8 @@ def apply_link(outputs: FloatArray, link: str) -> FloatArray:
     """
     if link == "identity":
         return outputs
+    from scipy.special import expit, softmax  # not at the top: predictions of numbers need not wait for scipy
+
     return expit(outputs) if link == "logit" else softmax(outputs, axis=1)
 
 

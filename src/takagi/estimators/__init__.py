@@ -7,7 +7,6 @@ from takagi.estimators._committee_classifier import TSKCommitteeClassifier
 from takagi.estimators._fit_dataset import copy_model, fit_dataset, fit_source
 from takagi.estimators._fuzzy_cmeans import FuzzyCMeans
 from takagi.estimators._intervals import calibrate, predict_interval
-from takagi.estimators._memory import Memory
 from takagi.estimators._regressor import TSKRegressor
 from takagi.estimators._threads import with_one_blas_thread
 from takagi.estimators._update import read_new_rows, update
@@ -16,7 +15,6 @@ __all__ = [
     "BUFFER_ROWS",
     "SAMPLE_ROWS",
     "FuzzyCMeans",
-    "Memory",
     "TSKClassifier",
     "TSKCommittee",
     "TSKCommitteeClassifier",

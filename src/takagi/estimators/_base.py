@@ -11,11 +11,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from takagi._checks import validate_rows
 from takagi._compat import HasMethods, StrOptions, fit_context
 from takagi._conditions import name_features
 from takagi._messages import warn_user
 from takagi._typing import FloatArray, Table
-from takagi._validation import Interval, TrainingData, Validate, validate_held_out, validate_rows, validate_training
+from takagi._validation import Interval, TrainingData, Validate, validate_held_out, validate_training
 from takagi.estimators._threads import count_fit_threads, with_one_blas_thread
 from takagi.fitting import Fitted, Rows, Watch, check_trains, fit_rules, make_plan, merge_equal_rows, widen_limits
 from takagi.initializers import Initializer

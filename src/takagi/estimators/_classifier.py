@@ -9,12 +9,13 @@ import numpy as np
 from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 
+from takagi._checks import is_dask, validate_rows
 from takagi._compat import StrOptions, fit_context
 from takagi._dask import map_rows
 from takagi._extrapolation import warn_of_held
 from takagi._labels import find_labels, validate_classes
 from takagi._typing import FloatArray, Table
-from takagi._validation import Interval, TrainingData, is_dask, validate_rows
+from takagi._validation import Interval, TrainingData
 from takagi._wording import name_outputs
 from takagi.estimators._base import BaseTSK
 from takagi.estimators._collections import open_collections
@@ -23,7 +24,7 @@ from takagi.estimators._threads import count_threads, with_one_blas_thread
 from takagi.fitting import Fitted
 from takagi.initializers import Initializer
 from takagi.optimizers import Optimizer, OwnOptimizer
-from takagi.rulebase import apply_link
+from takagi.predictors import choose_labels, find_chances
 from takagi.streaming import Stream
 from takagi.training import Bounds, Callback, FeasibleSet
 
@@ -310,9 +311,7 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
         self.find_rules()
         if is_dask(X):
             return map_rows(self.predict, X, None, [getattr(self, "target_name_", "class")], self.classes_.dtype)
-        outputs = self._predict_raw(X)
-        code = outputs.argmax(axis=1) if outputs.shape[1] > 1 else (outputs[:, 0] > 0).astype(np.intp)
-        return self.classes_[code]
+        return choose_labels(self._predict_raw(X), self.classes_)
 
     def decision_function(self, X: Table) -> FloatArray:
         """Return the log-odds of the second of two classes, or the logits of all of more classes.
@@ -347,10 +346,7 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
         self.find_rules()
         if is_dask(X):
             return map_rows(self.predict_proba, X, len(self.classes_), [*map(str, self.classes_)])
-        outputs = self._predict_raw(X)
-        if outputs.shape[1] > 1:
-            return apply_link(outputs, "softmax")
-        return apply_link(np.hstack([-outputs, outputs]), "logit")
+        return find_chances(self._predict_raw(X))
 
     def predict_log_proba(self, X: Table) -> FloatArray:
         """Return the logarithms of the probabilities of the classes, which are finite where these are tiny.

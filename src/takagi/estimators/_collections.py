@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
+from takagi._checks import reject_huge, reject_missing, reject_text
 from takagi._labels import WeighedClasses, find_labels, number_labels, weigh_classes
 from takagi._messages import need_extra
 from takagi._typing import FloatArray, Table
-from takagi._validation import read_target_names, reject_huge, reject_missing, reject_text
+from takagi._validation import read_target_names
 from takagi.estimators._base import make_rng
 from takagi.fitting import Rows
 from takagi.streaming import Passes

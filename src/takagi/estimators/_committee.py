@@ -1,7 +1,6 @@
 """The committee: the mean of several regressors, each trained without a part of the rows, and a memory of errors."""
 
 from copy import copy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,16 +8,17 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from takagi._checks import is_dask, validate_rows
 from takagi._compat import fit_context
 from takagi._dask import map_rows
 from takagi._extrapolation import warn_of_held
 from takagi._typing import FloatArray, IntArray, Table
-from takagi._validation import is_dask, validate_rows, validate_training
+from takagi._validation import validate_training
 from takagi._wording import name_outputs
-from takagi.calibration import MOST_ROWS, Calibration, measure_calibration, split_scales
-from takagi.estimators._intervals import PredictsIntervals, read_rows
+from takagi.calibration import MOST_ROWS, Calibration, measure_calibration
+from takagi.estimators._intervals import read_rows
 from takagi.estimators._members import FEWEST_ROWS, BaseCommittee, find_rows
-from takagi.estimators._memory import Memory, choose_rows, learn_memory
+from takagi.estimators._memory import choose_rows, learn_memory
 from takagi.estimators._regressor import TSKRegressor
 from takagi.estimators._threads import count_fit_threads, count_threads, with_one_blas_thread
 from takagi.fitting import (
@@ -29,6 +29,8 @@ from takagi.fitting import (
     merge_equal_rows,
     predict_out_of_fold,
 )
+from takagi.memory import Memory
+from takagi.predictors import PredictsIntervals, average_outputs, average_spread
 from takagi.profile import spread_rows
 from takagi.training import Callback
 
@@ -240,12 +242,8 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
         assert calibration is not None
         rows, rules = validate_rows(self, X), self.estimators_[0].model_
         warn_of_held(rows, rules.limits, rules.feature_names)
-        scales = split_scales(calibration, [member.model_.n_rules for member in self.estimators_])
-        spreads = [
-            replace(member.model_, calibration=replace(calibration, scale=scale)).predict_spread(rows, n_threads)[1]
-            for member, scale in zip(self.estimators_, scales, strict=True)
-        ]
-        return self._predict_rows(rows, n_threads), np.mean(spreads, axis=0)
+        models = [member.model_ for member in self.estimators_]
+        return self._predict_rows(rows, n_threads), average_spread(models, calibration, rows, n_threads)
 
     # -- the steps of fit ----------------------------------------------------------------------------------------------
 
@@ -258,10 +256,7 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
 
     def _predict_rows(self, rows: FloatArray, n_threads: int = 1) -> FloatArray:
         """Return predictions for checked rows, of shape (n_rows, n_outputs)."""
-        mean = np.mean([member.model_.predict_raw(rows, n_threads) for member in self.estimators_], axis=0)
-        if self.memory_ is None:
-            return mean
-        return mean + self.memory_.correct(self.estimators_[0].model_.hold_rows(rows), n_threads=n_threads)
+        return average_outputs([member.model_ for member in self.estimators_], self.memory_, rows, n_threads)
 
     def _estimate_error(self, given: Rows, rows: Rows, distinct: FloatArray) -> None:
         """Set the out-of-fold predictions of rows and their errors, given the predictions for the distinct ones."""

@@ -7,17 +7,18 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from takagi._checks import is_dask, validate_rows
 from takagi._compat import fit_context
 from takagi._dask import map_rows
 from takagi._extrapolation import warn_of_held
 from takagi._labels import validate_classes
 from takagi._typing import FloatArray, IntArray, Table
-from takagi._validation import is_dask, validate_rows
 from takagi.estimators._base import make_rng
 from takagi.estimators._classifier import TSKClassifier
 from takagi.estimators._members import FEWEST_ROWS, BaseCommittee, find_rows
 from takagi.estimators._threads import count_fit_threads, count_threads, with_one_blas_thread
 from takagi.fitting import Fitted, Rows, Watch, draw_order, merge_equal_rows, sharpen_members
+from takagi.predictors import average_chances, spread_classes
 from takagi.rulebase import apply_link
 from takagi.training import LOSSES, Callback
 
@@ -178,26 +179,16 @@ class TSKCommitteeClassifier(ClassifierMixin, BaseCommittee):
 
     def _predict_rows(self, rows: FloatArray, n_threads: int = 1) -> FloatArray:
         """Return probabilities for checked rows, of shape (n_rows, n_classes)."""
-        return np.mean([_say_proba(member, rows, n_threads) for member in self.estimators_], axis=0)
+        return average_chances([member.model_ for member in self.estimators_], rows, n_threads)
 
     def _estimate_loss(self, given: Rows, rows: Rows, outputs: FloatArray) -> None:
         """Set the out-of-fold probabilities of rows and their log loss, given the outputs of the distinct ones."""
-        distinct = _spread_classes(apply_link(outputs, self.estimators_[0].model_.link))
+        distinct = spread_classes(apply_link(outputs, self.estimators_[0].model_.link))
         place = find_rows(given, rows)
         self.oof_proba_ = distinct[place]
         if (unused := place < 0).any():
             self.oof_proba_[unused] = self._predict_rows(given.X[unused])
-        losses = -(_spread_classes(given.y) * np.log(np.maximum(self.oof_proba_, _TINY))).sum(axis=1)
+        losses = -(spread_classes(given.y) * np.log(np.maximum(self.oof_proba_, _TINY))).sum(axis=1)
         self.oof_log_loss_ = float(np.average(losses, weights=given.weight))
         if self.verbose:
             print(f"[takagi] committee: log loss {self.oof_log_loss_:.4g} out of fold")  # noqa: T201
-
-
-def _say_proba(member: TSKClassifier, rows: FloatArray, n_threads: int = 1) -> FloatArray:
-    """Return the probabilities of all classes by a member, for checked rows."""
-    return _spread_classes(member.model_.predict(rows, n_threads).reshape(len(rows), -1))
-
-
-def _spread_classes(proba: FloatArray) -> FloatArray:
-    """Return probabilities of all classes, given those of the second of two, or all already."""
-    return np.hstack([1 - proba, proba]) if proba.shape[1] == 1 else proba

@@ -9,10 +9,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from takagi._checks import reject_huge, reject_missing, reject_text, validate_rows
 from takagi._compat import fit_context
 from takagi._messages import warn_user
 from takagi._typing import FloatArray, IntArray, Table
-from takagi._validation import Interval, reject_huge, reject_missing, reject_text, validate_rows, validate_weight
+from takagi._validation import Interval, validate_weight
 from takagi.fitting import Rows, merge_equal_rows
 from takagi.initializers import count_distinct, draw_memberships, fuzzy_cmeans, measure_memberships
 

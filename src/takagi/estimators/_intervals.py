@@ -1,4 +1,4 @@
-"""Prediction intervals: what regressors, committees and pipelines share of them."""
+"""Prediction intervals of any model, and the rows to calibrate one with."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -6,18 +6,13 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from takagi._dask import map_rows
 from takagi._model import list_steps
 from takagi._typing import FloatArray, Table
-from takagi._validation import TrainingData, is_dask, validate_training
-from takagi.calibration import Calibration, check_coverage, make_intervals
+from takagi._validation import TrainingData, validate_training
 from takagi.fitting import Rows
 from takagi.rulemodel import RuleModel
 
 E = TypeVar("E", bound=BaseEstimator)
-
-
-# -- for any model -----------------------------------------------------------------------------------------------------
 
 
 def predict_interval(model: Any, X: Table, coverage: float = 0.9) -> FloatArray:
@@ -106,71 +101,6 @@ def _take_apart(model: Any) -> tuple[Callable[[Table], Any], Any]:
         return X
 
     return transform, steps[-1]
-
-
-# -- for estimators ----------------------------------------------------------------------------------------------------
-
-
-class PredictsIntervals:
-    """The method `predict_interval` of estimators with a calibration."""
-
-    is_single_target_: bool
-
-    def predict_interval(self, X: Table, coverage: float = 0.9) -> FloatArray:
-        """Return intervals that hold the targets of new rows in a given part of cases.
-
-        That is split conformal prediction: an interval reaches as many spreads to either side of the prediction as hold
-        that part of the errors on rows that the model has not seen. The spread varies from rule to rule.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_features)
-        coverage : float, default=0.9
-            The part of new rows whose target is to lie in its interval, between 0 and 1.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, 2) or (n_rows, n_outputs, 2)
-            Lower and upper limits. Each of several targets has that coverage by itself.
-
-        Raises
-        ------
-        ValueError
-            If no errors on unseen rows are known, or too few of them for that coverage.
-        """
-        check_coverage(coverage)
-        calibration = self._find_calibration()
-        if calibration is None:
-            raise ValueError(self._say_how())
-        reach = calibration.find_reach(coverage)
-        if is_dask(X):
-            if not self.is_single_target_:
-                raise ValueError("Intervals of a Dask collection are for one target. Compute X first.")
-            return map_rows(lambda block: self.predict_interval(block, coverage), X, 2, ("lower", "upper"))
-        prediction, spread = self._predict_spread(X)
-        intervals = make_intervals(prediction, reach * spread)
-        return intervals[:, 0] if self.is_single_target_ else intervals
-
-    def _predict_both(self, X: Table) -> tuple[FloatArray, FloatArray]:
-        """Return predictions and their standard deviations, shaped as those of `predict`."""
-        if self._find_calibration() is None:
-            raise ValueError(self._say_how())
-        if is_dask(X):
-            raise ValueError("return_std is for tables in memory. Compute X first.")
-        both = self._predict_spread(X)
-        return (both[0][:, 0], both[1][:, 0]) if self.is_single_target_ else both
-
-    def _say_how(self) -> str:
-        return (
-            f"It is not known how far this {type(self).__name__} is off on rows that it has not seen. Call "
-            "calibrate(X, y) with such rows."
-        )
-
-    def _find_calibration(self) -> Calibration | None:
-        raise NotImplementedError
-
-    def _predict_spread(self, X: Table) -> tuple[FloatArray, FloatArray]:
-        raise NotImplementedError
 
 
 def read_rows(estimator: BaseEstimator, data: tuple[Table, Table, Table], n_outputs: int) -> Rows:

@@ -9,10 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from takagi._checks import validate_rows
 from takagi._compat import HasMethods, validate_parameters
 from takagi._messages import warn_user
 from takagi._typing import FloatArray, IntArray, Table
-from takagi._validation import Interval, TrainingData, validate_rows
+from takagi._validation import Interval, TrainingData
 from takagi.estimators._base import BaseTSK, make_rng
 from takagi.fitting import (
     Fitted,

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
+from takagi._checks import is_dask, validate_rows
 from takagi._compat import fit_context
 from takagi._dask import map_rows
 from takagi._extrapolation import warn_of_held
 from takagi._typing import FloatArray, Table
-from takagi._validation import is_dask, validate_rows
 from takagi._wording import name_outputs
 from takagi.calibration import Calibration
 from takagi.estimators._base import BaseTSK, make_rng
 from takagi.estimators._collections import open_collections
-from takagi.estimators._intervals import PredictsIntervals, read_rows
+from takagi.estimators._intervals import read_rows
 from takagi.estimators._threads import count_threads, with_one_blas_thread
 from takagi.fitting import (
     Mix,
@@ -30,6 +30,7 @@ from takagi.fitting import (
     make_plan,
     merge_equal_rows,
 )
+from takagi.predictors import PredictsIntervals
 from takagi.rulemodel import RuleModel
 from takagi.training import Callback
 

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import softmax
 
 from takagi._model import OpenCommittee, OpenModel
 from takagi._typing import FloatArray, IntArray, Table
@@ -98,7 +97,9 @@ class _Line(NamedTuple):
     def at(self, row: IntArray, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return shares (i, T, R), outputs (i, T, R, K) and predictions (i, T, K) at places t (i, T) of some rows."""
         t = t[:, :, None]
-        share = softmax(-0.5 * (self.level + t * (2 * self.slope[row, None] + t * self.bend[row, None])), axis=2)
+        level = -0.5 * (self.level + t * (2 * self.slope[row, None] + t * self.bend[row, None]))
+        firing = np.exp(level - level.max(axis=2, keepdims=True))
+        share = firing / firing.sum(axis=2, keepdims=True)
         outputs = self.first + t[..., None] * self.change[row, None]
         return share, outputs, np.einsum("itr,itrk->itk", share, outputs)
 

@@ -17,11 +17,14 @@ of the other rows. In log space such a row still has a nearest rule, and whereve
 same.
 
 Without numba, or with NUMBA_DISABLE_JIT, what needs no training works through NumPy (`takagi.kernels._plain`), and
-training says what to install. So are few rows predicted as long as nothing is compiled (`find_kernel`).
+training says what to install. So are few rows predicted as long as nothing is compiled (`find_kernel`), or where a
+process that has nothing else to do asks for it (`prefer_plain`).
 `takagi.kernels._storage` keeps machine code on disk.
 """
 
 import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from takagi.kernels import _plain
 from takagi.kernels._arrays import (
@@ -55,35 +58,42 @@ from takagi.kernels._arrays import (
     to_lanes,
 )
 
-try:
-    import numba.core.config
-
-    _CAN_COMPILE = not getattr(numba.core.config, "DISABLE_JIT", 0)
-except ImportError:
-    _CAN_COMPILE = False
-
-if _CAN_COMPILE:
+if TYPE_CHECKING:
     from takagi.kernels._clustering import assign_memberships, iterate_fuzzy_cmeans
     from takagi.kernels._memory import blend_rows, score_widths
     from takagi.kernels._prediction import predict_rows, weighted_loss
     from takagi.kernels._training import draw_batches, find_gradient, judge_iterate, move_parameters, train_block
-else:
-    from takagi.kernels._plain import (
-        assign_memberships,
-        blend_rows,
-        draw_batches,
-        find_gradient,
-        iterate_fuzzy_cmeans,
-        judge_iterate,
-        move_parameters,
-        predict_rows,
-        score_widths,
-        train_block,
-        weighted_loss,
-    )
+
+# Modules of compiled functions are imported when one of these is used: numba takes a quarter of a second, which a
+# process that predicts few rows has not.
+_COMPILED = {
+    "_clustering": ("assign_memberships", "iterate_fuzzy_cmeans"),
+    "_memory": ("blend_rows", "score_widths"),
+    "_prediction": ("predict_rows", "weighted_loss"),
+    "_training": ("draw_batches", "find_gradient", "judge_iterate", "move_parameters", "train_block"),
+}
+_HOMES = {name: module for module, names in _COMPILED.items() for name in names}
+
+
+def __getattr__(name):
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = _HOMES[name] if _can_compile() else "_plain"
+    kernel = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = kernel
+    return kernel
+
+
+def _can_compile():
+    try:
+        config = import_module("numba.core.config")
+    except ImportError:
+        return False
+    return not getattr(config, "DISABLE_JIT", 0)
+
 
 _choice = Choice(sys.modules[__name__], _plain)
-find_kernel, expect_training = _choice.find_kernel, _choice.expect_training
+find_kernel, expect_training, prefer_plain = _choice.find_kernel, _choice.expect_training, _choice.prefer_plain
 
 __all__ = [
     "ADABELIEF",
@@ -119,6 +129,7 @@ __all__ = [
     "make_work",
     "move_parameters",
     "predict_rows",
+    "prefer_plain",
     "run_blocks",
     "score_widths",
     "sections",

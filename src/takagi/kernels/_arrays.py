@@ -1,6 +1,7 @@
 """Arrays and sizes that Python hands to compiled code; plain Python, so that nothing here needs numba."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -222,15 +223,25 @@ class Choice:
     """
 
     def __init__(self, package, plain):
-        self.package, self.plain, self.is_ready = package, plain, False
+        self.package, self.plain, self.is_ready, self.is_short = package, plain, False, False
 
     def find_kernel(self, name, n_numbers):
         """Return a kernel: the compiled one, or NumPy's for few numbers while nothing is compiled."""
         if not self.is_ready and n_numbers <= _FEW:
-            self.is_ready = any(is_compiled(getattr(self.package, first)) for first in _FIRST)
+            self.is_ready = not self.is_short and any(is_compiled(getattr(self.package, first)) for first in _FIRST)
             if not self.is_ready:
                 return getattr(self.plain, name)
+        self.is_ready = True
         return getattr(self.package, name)
+
+    @contextmanager
+    def prefer_plain(self, is_short=True):
+        """Have few numbers computed by NumPy, unless compiled code is in use: numba is then not even imported."""
+        before, self.is_short = self.is_short, is_short
+        try:
+            yield
+        finally:
+            self.is_short = before
 
     def expect_training(self):
         """Have everything compiled from now on."""

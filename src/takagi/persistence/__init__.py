@@ -1,6 +1,14 @@
 """Safe model files: one JSON document holds a whole model, and nothing in it is executed on reading."""
 
-from takagi.persistence._file import load, save
+from typing import TYPE_CHECKING
+
+from takagi._lazy import import_later
+from takagi.persistence._predictor import load_predictor
 from takagi.persistence._schema import ModelFileError
 
-__all__ = ["ModelFileError", "load", "save"]
+if TYPE_CHECKING:
+    from takagi.persistence._file import load, save
+
+__getattr__ = import_later(__name__, {"_file": ["load", "save"]})
+
+__all__ = ["ModelFileError", "load", "load_predictor", "save"]

@@ -17,6 +17,7 @@ from takagi.initializers import INITIALIZERS
 from takagi.optimizers import OPTIMIZERS
 from takagi.persistence._committee import decode_committee, encode_committee
 from takagi.persistence._estimator import decode_estimator, encode_estimator
+from takagi.persistence._parts import check_sizes, decode_column
 from takagi.persistence._rules import (
     build,
     decode_names,
@@ -99,26 +100,13 @@ def decode_model(node: Node) -> Any:
         nodes.append(step["step"])
     if not names or len(set(names)) < len(names):
         parts["steps"].refuse("a list of steps with different names")
-    steps = [_decode_step(step, _FIRST) for step in nodes[:-1]] + [_decode_step(nodes[-1], _LAST)]
-    _check_sizes(steps, nodes)
+    steps = [decode_first(step) for step in nodes[:-1]] + [_decode_step(nodes[-1], _LAST)]
+    check_sizes(steps, nodes)
     return Pipeline(
         list(zip(names, steps, strict=True)),
         transform_input=parts["transform_input"].maybe(lambda value: list(value.texts())),
         verbose=parts["verbose"].flag(),
     )
-
-
-def _check_sizes(steps: list[Any], nodes: list[Node]) -> None:
-    """Check that every step takes as many columns as the step before it makes."""
-    made = None
-    for step, node in zip(steps, nodes, strict=True):
-        if step is None or isinstance(step, str):
-            continue
-        if made is not None and step.n_features_in_ != made:
-            raise ModelFileError(
-                f"{node.path} takes {step.n_features_in_} columns, but the step before it makes {made}."
-            )
-        made = len(step.get_feature_names_out()) if isinstance(step, TableEncoder) else step.n_features_in_
 
 
 # -- steps -------------------------------------------------------------------------------------------------------------
@@ -144,6 +132,11 @@ def _encode_step(step: Any, name: str) -> Any:
     return {"class": type(step).__name__, "parameters": parameters, **encode(step)}
 
 
+def decode_first(node: Node) -> Any:
+    """Return a step before the last one of a pipeline."""
+    return _decode_step(node, _FIRST)
+
+
 def _decode_step(node: Node, kinds: Collection[str]) -> Any:
     if node.value in (None, "passthrough") and kinds == _FIRST:
         return node.value
@@ -165,32 +158,13 @@ def _encode_encoder(encoder: TableEncoder) -> dict[str, Any]:
 
 def _decode_encoder(encoder: TableEncoder, node: Node) -> TableEncoder:
     parts = node.open(("class", "parameters", "has_names", "output", "columns"))
-    columns = [_decode_column(column) for column in parts["columns"]]
+    columns = [decode_column(column) for column in parts["columns"]]
     has_names = parts["has_names"].flag()
     fitted = build(
         parts["columns"],
         lambda: TableEncoder.from_columns(columns, has_names=has_names, **encoder.get_params()),
     )
     return _decode_output(fitted, parts["output"])
-
-
-def _decode_column(node: Node) -> Column:
-    later = ("source", "reading", "values")  # which files of older versions lack
-    parts = node.open([f.name for f in fields(Column) if f.name not in later], optional=later)
-    return build(
-        node,
-        lambda: Column(
-            name=parts["name"].text(),
-            kind=parts["kind"].text(("number", "boolean", "category")),
-            levels=parts["levels"].texts(),
-            fill=parts["fill"].number(),
-            has_missing=parts["has_missing"].flag(),
-            has_others=parts["has_others"].flag(),
-            source=parts["source"].text() if "source" in parts else "",
-            reading=parts["reading"].text() if "reading" in parts else "",
-            values=tuple(parts["values"].array(1).tolist()) if "values" in parts else (),
-        ),
-    )
 
 
 def _encode_scaler(scaler: Any) -> dict[str, Any]:

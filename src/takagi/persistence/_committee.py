@@ -6,17 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from takagi.calibration import Calibration
-from takagi.estimators import Memory, TSKClassifier, TSKCommittee, TSKCommitteeClassifier, TSKRegressor
+from takagi.estimators import TSKClassifier, TSKCommittee, TSKCommitteeClassifier, TSKRegressor
 from takagi.persistence._estimator import decode_stages, encode_stages
+from takagi.persistence._parts import check_members, check_scales, decode_memory, encode_memory
 from takagi.persistence._rules import decode_calibration, encode_calibration
 from takagi.persistence._schema import Node
-from takagi.rulemodel import RuleModel
 
 _FIELDS = ("class", "parameters", "estimator", "members", "stages")
 _OF_NUMBERS, _OF_CLASSES = ("memory", "oof_rmse", "oof_prediction"), ("oof_log_loss", "oof_proba")
 Committee = TSKCommittee | TSKCommitteeClassifier
-_TINY = np.finfo(float).tiny  # the smallest number that can be divided by
 
 
 def encode_committee(
@@ -42,7 +40,7 @@ def encode_committee(
 def _encode_errors(committee: TSKCommittee) -> dict[str, Any]:
     """Return what a committee of regressors knows of errors."""
     return {
-        "memory": None if committee.memory_ is None else _encode_memory(committee.memory_),
+        "memory": None if committee.memory_ is None else encode_memory(committee.memory_),
         **encode_calibration(getattr(committee, "calibration_", None)),
         "oof_rmse": np.atleast_1d(committee.oof_rmse_).tolist(),
         "oof_prediction": committee.oof_prediction_.reshape(len(committee.oof_prediction_), -1).T.tolist(),
@@ -69,11 +67,7 @@ def decode_committee(
     committee = kind(**decode_parameters(parts["parameters"], kind))
     committee.estimator = parts["estimator"].maybe(lambda parameters: member(**decode_parameters(parameters, member)))
     committee.estimators_ = [decode_member(one) for one in parts["members"]]
-    if len(committee.estimators_) < 2:
-        parts["members"].refuse("a list of at least 2 members")
-    first, *others = map(_describe, committee.estimators_)
-    if any(other != first for other in others):
-        parts["members"].refuse("members with the same features and outputs")
+    check_members(committee.estimators_, parts["members"])
     _take_over(committee, committee.estimators_[0])
     committee.stages_ = decode_stages(parts["stages"])
     (_decode_losses if has_classes else _decode_errors)(committee, parts)
@@ -82,10 +76,10 @@ def decode_committee(
 
 def _decode_errors(committee: TSKCommittee, parts: dict[str, Node]) -> None:
     """Set what a committee of regressors knows of errors."""
-    committee.memory_ = parts["memory"].maybe(partial(_decode_memory, rules=committee.estimators_[0].model_))
+    committee.memory_ = parts["memory"].maybe(partial(decode_memory, rules=committee.estimators_[0].model_))
     committee.calibration_ = decode_calibration(parts)
     if committee.calibration_ is not None:
-        _check_scales(committee, committee.calibration_, parts["calibration"])
+        check_scales(committee.estimators_, committee.calibration_, parts["calibration"])
     rmse, prediction = parts["oof_rmse"].array(1), parts["oof_prediction"].array(2)
     n_outputs = committee.estimators_[0].model_.n_outputs
     for name, values in (("oof_rmse", rmse), ("oof_prediction", prediction)):
@@ -103,45 +97,6 @@ def _decode_losses(committee: TSKCommitteeClassifier, parts: dict[str, Node]) ->
         parts["oof_proba"].refuse(f"a list for {n_classes} classes")
     committee.oof_log_loss_ = parts["oof_log_loss"].number()
     committee.oof_proba_ = np.ascontiguousarray(proba.T)
-
-
-def _check_scales(committee: TSKCommittee, calibration: Calibration, node: Node) -> None:
-    models = [member.model_ for member in committee.estimators_]
-    shape = sum(model.n_rules for model in models), models[0].n_outputs
-    if calibration.scale.shape != shape:
-        node.refuse(f"scales of {shape[0]} rules and {shape[1]} output(s)")
-
-
-def _encode_memory(memory: Memory) -> dict[str, Any]:
-    """Return a memory as plain values, column by column; an output of which nothing is remembered has no damping."""
-    return {
-        "rows": memory.rows.T.tolist(),
-        "weight": memory.weight.tolist(),
-        "errors": memory.errors.T.tolist(),
-        "widths": memory.widths.tolist(),
-        "damping": [[None if np.isinf(value) else value for value in row] for row in memory.damping.tolist()],
-    }
-
-
-def _decode_memory(node: Node, rules: RuleModel) -> Memory:
-    """Return a memory, every part of which has the right shape."""
-    parts = node.open(("rows", "weight", "errors", "widths", "damping"))
-    n_features, n_rows, n_outputs = rules.n_features, parts["rows"].array(2).shape[1], rules.n_outputs
-    if not n_rows:
-        parts["rows"].refuse("lists of at least one row")
-    rows, errors = parts["rows"].shaped((n_features, n_rows)).T, parts["errors"].shaped((n_outputs, n_rows)).T
-    weight, widths = parts["weight"].shaped((n_rows,)), parts["widths"].shaped((2, n_outputs, n_features))
-    damping = parts["damping"].shaped((2, n_outputs), null=np.inf)
-    for name, array in (("weight", weight), ("widths", widths), ("damping", damping)):
-        if not (array > _TINY).all():
-            parts[name].refuse("numbers above 0")
-    return Memory(np.ascontiguousarray(rows), weight, np.ascontiguousarray(errors), widths, damping)
-
-
-def _describe(member: TSKRegressor | TSKClassifier) -> tuple[Any, ...]:
-    """Return what all members have in common."""
-    names, classes = (tuple(getattr(member, name, ())) for name in ("feature_names_in_", "classes_"))
-    return member.n_features_in_, names, classes, member.model_.n_outputs, member.is_single_target_
 
 
 def _take_over(committee: Committee, member: TSKRegressor | TSKClassifier) -> None:

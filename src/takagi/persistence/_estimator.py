@@ -7,10 +7,10 @@ import numpy as np
 from takagi._validation import TrainingData
 from takagi.estimators import TSKClassifier, TSKRegressor
 from takagi.fitting import RECIPES, Fitted, Stage
+from takagi.persistence._parts import decode_classes, encode_classes
 from takagi.persistence._rules import build, decode_names, decode_parts, encode_names, encode_numbers, encode_parts
-from takagi.persistence._schema import ModelFileError, Node
+from takagi.persistence._schema import Node
 from takagi.persistence._stream import decode_stream, encode_stream
-from takagi.rulemodel import RuleModel
 from takagi.training import TrainConfig
 
 _FIELDS = (
@@ -19,11 +19,6 @@ _FIELDS = (
 )  # fmt: skip
 _USED = ("keep_prob", "batch_size", "l2", "smoothness")
 _STOPPED = ("max_iter", "no_change", "callback", "interrupted", "diverged", "ridge", "logistic", "stream", "limits")
-_LABELS: dict[str, tuple[type, ...]] = {  # types of arrays of labels, by name, and those of the values in a file
-    "bool": (bool,), "str": (str,), "object": (bool, int, float, str),
-    **{f"{sign}int{n_bits}": (int,) for sign in ("", "u") for n_bits in (8, 16, 32, 64)},
-    **{f"float{n_bits}": (int, float) for n_bits in (16, 32, 64)},
-}  # fmt: skip
 
 
 def encode_estimator(model: TSKRegressor | TSKClassifier) -> dict[str, Any]:
@@ -40,7 +35,7 @@ def encode_estimator(model: TSKRegressor | TSKClassifier) -> dict[str, Any]:
         "stopped": model.stopped_,
         "history": {name: encode_numbers(values) for name, values in model.history_.items()},
         "stages": encode_stages(model.stages_),
-        **(_encode_classes(model) if isinstance(model, TSKClassifier) else {}),
+        **(encode_classes(model) if isinstance(model, TSKClassifier) else {}),
         **({"set_scores": model.set_scores_.tolist()} if hasattr(model, "set_scores_") else {}),
         **({"stream": encode_stream(model.stream_)} if hasattr(model, "stream_") else {}),
     }
@@ -69,7 +64,7 @@ def decode_estimator(kind: type[Any], parameters: dict[str, Any], node: Node) ->
         parts["is_single_target"].refuse("false for rules with several outputs")
     none = np.empty((0, rules.n_features)), np.empty((0, rules.n_outputs)), np.empty(0)
     names = decode_names(parts["feature_names"], rules.n_features)
-    classes = _decode_classes(parts["classes"], rules) if has_classes else None
+    classes = decode_classes(parts["classes"], rules) if has_classes else None
     class_name = parts["target"].text() if "target" in parts else None
     data = TrainingData(*none, names, None, is_single, classes, class_name)
     stream = decode_stream(parts["stream"], rules, fitted) if "stream" in parts else None
@@ -85,30 +80,6 @@ def _decode_scores(node: Node) -> np.ndarray:
     if not len(scores) or scores[0] < 0 or scores[-1] > 1 or (np.diff(scores) < 0).any():
         node.refuse("numbers from 0 to 1, sorted")
     return scores
-
-
-def _encode_classes(model: TSKClassifier) -> dict[str, Any]:
-    """Return labels with their type, and what they are of; other labels than scalars have no place in a file."""
-    classes, name = model.classes_, getattr(model, "target_name_", None)
-    kind = "str" if classes.dtype.kind == "U" else classes.dtype.name
-    labels = classes.tolist()
-    if kind not in _LABELS or not all(type(label) in _LABELS[kind] for label in labels):
-        raise ModelFileError(f"A model file cannot hold labels of classes of the type {type(labels[0]).__name__}.")
-    return {"classes": {"type": kind, "labels": labels}, **({} if name is None else {"target": name})}
-
-
-def _decode_classes(node: Node, rules: RuleModel) -> np.ndarray:
-    """Return sorted labels of a known type, as many as there are classes."""
-    parts = node.open(("type", "labels"))
-    kind = parts["type"].text(_LABELS)
-    labels = [label.scalar() for label in parts["labels"]]
-    n_classes = max(rules.n_outputs, 2)
-    if len(labels) != n_classes or not all(type(label) in _LABELS[kind] for label in labels):
-        parts["labels"].refuse(f"{n_classes} labels of the type {kind}")
-    classes = build(parts["labels"], lambda: np.array(labels, dtype=kind))
-    if not build(parts["labels"], lambda: np.array_equal(np.unique(classes), classes)):
-        parts["labels"].refuse("different labels, sorted")
-    return classes
 
 
 def _decode_used(node: Node) -> TrainConfig:

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from takagi._checks import LINKS
 from takagi._typing import FloatArray
-from takagi._validation import LINKS
 from takagi.bend import KINDS, Bend
 from takagi.calibration import SOURCES, Calibration
 from takagi.persistence._schema import ModelFileError, Node

@@ -68,6 +68,12 @@ class Node:
             raise ModelFileError(f"{self.path or 'the document'} lacks the field {name!r}.")
         return Node(self.value[name], f"{self.path}.{name}".lstrip("."))
 
+    def find(self, *names: str) -> dict[str, "Node"]:
+        """Return those of some fields that an object has."""
+        if type(self.value) is not dict:
+            self.refuse("an object")
+        return {name: self.field(name) for name in names if name in self.value}
+
     def __iter__(self) -> Iterator["Node"]:
         """Go through a list."""
         if type(self.value) is not list:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from takagi._checks import validate_rows
 from takagi._messages import need_extra
 from takagi._model import list_steps, open_model
 from takagi._notebook import ShowsText
 from takagi._text import count, format_number
 from takagi._typing import FloatArray, Table
-from takagi._validation import validate_rows
 from takagi.estimators import with_one_blas_thread
 from takagi.fitting import AGREEMENT, Limits, Rows, add_profile, draw_order
 from takagi.inspection import check_rules

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from takagi._checks import is_dask
 from takagi._messages import need_extra
 from takagi._typing import FloatArray
-from takagi._validation import is_dask
 from takagi.tables._errors import DatasetError
 from takagi.tables._source import Block, Roles, RowSample, refuse_empty
 from takagi.tables._tally import ClassTally, Counts, add_counts, close_tally, count_labels, read_cell_labels

@@ -1,6 +1,5 @@
 """Tables as they are: a data frame with text, categories, booleans, numbers and missing values becomes a matrix."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral
@@ -8,22 +7,23 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from takagi._checks import is_dask
 from takagi._compat import fit_context
 from takagi._dask import map_rows
-from takagi._frames import accept_arrow
-from takagi._messages import find_nearest, warn_user
-from takagi._typing import FloatArray, IntArray, Table
-from takagi._validation import Interval, is_dask
-from takagi.tables._cells import Cells, as_words, read_cells
-from takagi.tables._column import MEAN, MISSING, Column, list_origins
-from takagi.tables._describe import count_codes, describe_column, show_cells
+from takagi._messages import warn_user
+from takagi._typing import FloatArray, Table
+from takagi._validation import Interval
+from takagi.tables._cells import read_cells
+from takagi.tables._column import MEAN, Column, list_origins
+from takagi.tables._describe import describe_column
 from takagi.tables._errors import ColumnWarning
+from takagi.tables._matrix import TableColumns, accept_table, find_places, split_columns
 from takagi.tables._means import cross_fit
 
 
-class TableEncoder(TransformerMixin, BaseEstimator):
+class TableEncoder(TableColumns, TransformerMixin, BaseEstimator):
     """Turn a table with text, categories, booleans, numbers and missing values into a matrix of numbers.
 
     A number or boolean is one input, and so is each part of a date that matters: the year or the days since the first
@@ -81,38 +81,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.max_levels = max_levels
         self.min_frequency = min_frequency
 
-    @classmethod
-    def from_columns(cls, columns: Sequence[Column], *, has_names: bool = True, **params: Any) -> "TableEncoder":
-        """Return a fitted encoder from what it knows of its columns.
-
-        Parameters
-        ----------
-        columns : sequence of Column
-            As in `columns_`.
-        has_names : bool, default=True
-            Whether the table has names to look columns up by.
-        **params : dict
-            Parameters of the encoder.
-
-        Returns
-        -------
-        TableEncoder
-            The fitted encoder.
-
-        Examples
-        --------
-        >>> from takagi.tables import Column, TableEncoder
-        >>> TableEncoder.from_columns([Column("x0", "boolean")], has_names=False).transform([["true"]])
-        array([[1.]])
-        """
-        encoder = cls(**params)
-        encoder._store(tuple(columns))
-        origins = list_origins(columns)
-        encoder.n_features_in_ = len(origins)
-        if has_names:
-            encoder.feature_names_in_ = np.array(origins, dtype=object)
-        return encoder
-
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Table, y: Any = None) -> "TableEncoder":
         """Find out what each column is, and remember levels and medians.
@@ -129,13 +97,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         TableEncoder
             The fitted encoder.
         """
-        X = _check_table(X, min_rows=1)
+        X = accept_table(X, min_rows=1)
         validate_data(self, X, reset=True, skip_check_array=True)
         names = getattr(self, "feature_names_in_", None)
         names = [f"x{k}" for k in range(self.n_features_in_)] if names is None else [str(name) for name in names]
         limits, target = (self.max_levels, self.min_frequency), _read_target(y, X.shape[0])
         columns: list[Column] = []
-        for name, values in zip(names, _split(X), strict=True):
+        for name, values in zip(names, split_columns(X), strict=True):
             columns += describe_column(read_cells(values, name), name, limits, target)
         _warn_of_texts(columns)
         self._store(tuple(columns))
@@ -160,9 +128,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         target, start = _read_target(y, len(matrix)), 0
         if target is None or not any(column.reading == MEAN for column in self.columns_):
             return matrix
-        for column, values in zip(self.columns_, self.pick_columns(_check_table(X, min_rows=1)), strict=True):
+        for column, values in zip(self.columns_, self.pick_columns(accept_table(X, min_rows=1)), strict=True):
             if column.reading == MEAN:
-                codes = _find_places(read_cells(values, column.origin), column)
+                codes = find_places(read_cells(values, column.origin), column)
                 matrix[:, start] = cross_fit(codes, target, len(column.levels))
             start += len(column.inputs)
         return matrix
@@ -183,17 +151,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if is_dask(X):
             return map_rows(self.transform, X, sum(len(column.inputs) for column in self.columns_))
         return self._make_matrix(X)
-
-    def _make_matrix(self, X: Table) -> FloatArray:
-        X = _check_table(X, min_rows=0)
-        matrix = np.empty((len(X), sum(len(column.inputs) for column in self.columns_)))
-        start = 0
-        for column, values in zip(self.columns_, self.pick_columns(X), strict=True):
-            stop = start + len(column.inputs)
-            if stop > start:
-                self._encode(read_cells(values, column.origin), column, matrix[:, start:stop])
-            start = stop
-        return matrix
 
     def show(self, X: Table) -> list[list[str]]:
         """Return the cells of a table as text, row by row, in the order of `columns_`.
@@ -216,13 +173,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         [['missing (taken as 2)', 'diesel'], ['0.1', 'wood (unknown)']]
         """
         check_is_fitted(self, "columns_")
-        X = _check_table(X, min_rows=0)
-        read = [
-            read_cells(values, column.origin)
-            for column, values in zip(self.columns_, self.pick_columns(X), strict=True)
-        ]
-        shown = [show_cells(cells, column) for column, cells in zip(self.columns_, read, strict=True)]
-        return [list(row) for row in zip(*shown, strict=True)]
+        return super().show(X)
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> np.ndarray:
         """Return the names of the matrix's columns, such as "age", "age=missing" and "fuel=diesel".
@@ -249,55 +200,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     # -- parts ---------------------------------------------------------------------------------------------------------
 
-    def _store(self, columns: tuple[Column, ...]) -> None:
-        repeated = [name for name, n in Counter(n for column in columns for n in column.inputs).items() if n > 1]
-        if repeated:
-            raise ValueError(f"Two columns of X make inputs of one name, {repeated[0]!r}. Rename one of them.")
-        if not any(column.inputs for column in columns):
-            raise ValueError("X has no column to learn from: each is empty, or text with hardly a word twice.")
-        self.columns_ = columns
-        self._told: set[str] = set()
-
-    def pick_columns(self, X: Table) -> list[Any]:
-        """Return the table's column for each of `columns_`, by name if there are names, else by place."""
-        names = getattr(self, "feature_names_in_", None)
-        given = list(X.columns) if _is_frame(X) else []
-        if names is None or not given or not all(isinstance(name, str) for name in given):
-            validate_data(self, X, reset=False, skip_check_array=True)
-            found = dict(zip(list_origins(self.columns_), _split(X), strict=True))
-            return [found[column.origin] for column in self.columns_]
-        known = set(given)
-        lacking = [name for name in names if name not in known]
-        if lacking:
-            raise _lacking_error(lacking, given)
-        return [X[column.origin] for column in self.columns_]
-
-    def _encode(self, cells: Cells, column: Column, out: FloatArray) -> None:
-        """Write the inputs of one column."""
-        if column.is_words:
-            codes, words = as_words(cells)
-            known = set(column.levels)
-            self._tell_unseen(column, Counter({words[k]: n for k, n in count_codes(codes) if words[k] not in known}))
-        if column.kind == "category":
-            out[:] = _find_places(cells, column)[:, None] == np.arange(len(column.levels))
-            return
-        values = column.read(cells)
-        missing = np.isnan(values)
-        out[:, 0] = np.where(missing, column.fill, values)
-        if column.has_missing:
-            out[:, 1] = missing
-
-    def _tell_unseen(self, column: Column, unseen: "Counter[str]") -> None:
-        if not unseen or column.has_others or column.name in self._told:
-            return
-        self._told.add(column.name)
-        shown = ", ".join(f"{word!r} in {count} row(s)" for word, count in unseen.most_common(3))
-        warn_user(
-            f"Column {column.name!r} has {len(unseen)} level(s) that training did not have: {shown}"
-            f"{', ...' if len(unseen) > 3 else ''}. A level never seen is treated as none of the known ones; this is "
-            "told once a column.",
-            UserWarning,
-        )
+    def _check_columns(self, X: Table) -> None:
+        validate_data(self, X, reset=False, skip_check_array=True)
 
     def _rename(self, names: list[str]) -> list[Column]:
         if hasattr(self, "feature_names_in_") and names != list(self.feature_names_in_):
@@ -312,13 +216,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             replace(column, name=renamed[column.origin] + column.name.removeprefix(column.origin), source="")
             for column in self.columns_
         ]
-
-
-def _find_places(cells: Cells, column: Column) -> IntArray:
-    """Return the place of each row's word among the levels, -1 for none of them."""
-    codes, words = as_words(cells)
-    place = {level: k for k, level in enumerate(column.levels)}
-    return np.array([*(place.get(word, -1) for word in words), place.get(MISSING, -1)])[codes]
 
 
 def _warn_of_texts(columns: Sequence[Column]) -> None:
@@ -341,43 +238,3 @@ def _read_target(y: Any, n_rows: int) -> FloatArray | None:
         return None
     numbers = values.astype(float).ravel()
     return numbers if np.isfinite(numbers).all() else None
-
-
-def _check_table(X: Table, min_rows: int) -> Table:
-    """Return a frame as it is, a table of pyarrow as one, and anything else as an array of two dimensions."""
-    if is_dask(X):
-        raise TypeError(
-            "X is a Dask collection; takagi.fit_dataset(frame, target) fits one, text and missing values included."
-        )
-    if hasattr(X, "collect"):
-        raise TypeError("X is a lazy frame; call .collect() on it first.")
-    X = accept_arrow(X)
-    if not _is_frame(X):
-        X = np.where(X.mask, None, X.data.astype(object)) if np.ma.is_masked(X) else X
-        return check_array(
-            X, dtype=None, ensure_all_finite=False, ensure_min_samples=min_rows, estimator="TableEncoder"
-        )
-    repeated = [name for name, count in Counter(X.columns).items() if count > 1]
-    if repeated:
-        raise ValueError(f"X has several columns named {repeated[0]!r}. Rename or drop all but one.")
-    for what, count, least in (("sample", X.shape[0], min_rows), ("feature", X.shape[1], 1)):
-        if count < least:
-            raise ValueError(f"Found array with 0 {what}(s) (shape={X.shape}) while a minimum of {least} is required.")
-    return X
-
-
-def _is_frame(X: Table) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "dtypes")
-
-
-def _split(X: Table) -> list[Any]:
-    if not _is_frame(X):
-        return list(X.T)
-    return [X.iloc[:, k] for k in range(X.shape[1])] if hasattr(X, "iloc") else list(X.iter_columns())
-
-
-def _lacking_error(lacking: list[str], given: list[str]) -> ValueError:
-    shown = ", ".join(map(repr, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
-    near = find_nearest(lacking[0], given)
-    hint = f" Did you mean {near!r} for {lacking[0]!r}?" if near is not None else ""
-    return ValueError(f"X lacks {len(lacking)} column(s) that training had: {shown}.{hint}")

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from takagi._checks import is_dask
 from takagi._messages import need_extra
-from takagi._validation import is_dask
 from takagi.tables._arrow import ArrowSource
 from takagi.tables._dask import DaskSource
 from takagi.tables._errors import DatasetError

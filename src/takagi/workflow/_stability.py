@@ -10,12 +10,12 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
+from takagi._checks import check_targets
 from takagi._conditions import name_features
 from takagi._model import OpenModel, open_model
 from takagi._notebook import ShowsText
 from takagi._text import format_share, format_to_step, step_below, wrap
 from takagi._typing import FloatArray, IntArray, Table
-from takagi._validation import check_targets
 from takagi._wording import Reading, name_outputs, read_model
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel

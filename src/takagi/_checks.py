@@ -1,0 +1,265 @@
+"""Checks that need nothing but NumPy, with errors that say what is wrong: rows to predict, and arrays of rules."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from takagi._frames import accept_arrow
+from takagi._kinds import find_type
+from takagi._messages import unknown_name
+from takagi._typing import FloatArray, Table
+
+if TYPE_CHECKING:
+    from takagi.rulebase import RuleBase
+
+N_LEVELS = 21  # of the quantiles of a profile
+LARGEST = 1e300  # number to train on
+LINKS = ("identity", "logit", "softmax")  # what outputs of rules may be
+_WIDE = 1_000  # numbers that are compared at a time; fewer would take longer than the comparison itself
+
+
+def is_dask(values: Any) -> bool:
+    """Whether something is a Dask array, data frame or series."""
+    return type(values).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(values, "__dask_graph__")
+
+
+def validate_rows(estimator: Any, X: Table) -> FloatArray:
+    """Return checked rows to predict."""
+    names = getattr(estimator, "feature_names_in_", None)
+    rows = _read_doubles(X, names, estimator.n_features_in_)
+    if rows is None:
+        X = accept_arrow(X)
+        reject_text(X)
+        from sklearn.utils.validation import validate_data  # takes a second, which plain rows need not wait for
+
+        rows = validate_data(estimator, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+    reject_missing(rows, "X", names, getattr(estimator, "kind", type(estimator).__name__))
+    return rows
+
+
+def _read_doubles(X: Any, names: Any, n_features: int) -> FloatArray | None:
+    """Return a matrix of doubles, or of a data frame with the known columns, and None for what needs more checks.
+
+    For one row, those of scikit-learn take longer than the prediction.
+    """
+    values = X
+    if names is not None:
+        if not hasattr(X, "to_numpy") or list(getattr(X, "columns", ())) != list(names):
+            return None
+        values = X.to_numpy()
+    is_plain = type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == 2
+    return values if is_plain and len(values) and values.shape[1] == n_features else None
+
+
+def reject_text(X: Any) -> None:
+    """Raise an error that names the columns of a data frame that are not numbers."""
+    _reject_kind(X, "X")
+    columns, dtypes = getattr(X, "columns", None), getattr(X, "dtypes", None)
+    if columns is None or dtypes is None:
+        return
+    if len(set(columns)) < len(columns):
+        repeated = next(name for name in columns if list(columns).count(name) > 1)
+        raise ValueError(f"X has several columns named {repeated!r}. Rename or drop all but one.")
+    text = [str(name) for k, (name, dtype) in enumerate(zip(columns, dtypes, strict=True)) if _is_text(X, k, dtype)]
+    if text:
+        raise ValueError(
+            f"X must be numbers, but {_list_columns(text)} not. Put takagi.TableEncoder() before the model in a "
+            "pipeline; it takes text and categories as they are. (could not convert string to float)"
+        )
+
+
+def _is_text(X: Any, k: int, dtype: Any) -> bool:
+    kind = find_type(dtype)
+    if kind == "object" and hasattr(X, "iloc"):
+        return any(isinstance(value, str) for value in X.iloc[:, k])
+    return kind in ("text", "category", "date", "other")
+
+
+def _reject_kind(values: Any, what: str) -> None:
+    """Raise an error for what scikit-learn would silently take for numbers: dates, and the hidden values of a mask."""
+    if getattr(getattr(values, "dtype", None), "kind", "") in ("M", "m"):
+        raise ValueError(
+            f"{what} must be numbers, got dates or times; turn them into numbers, such as days since a day."
+        )
+    if np.ma.is_masked(values):
+        raise ValueError(f"{what} must not have masked values; fill them in first, for example with .filled().")
+
+
+def reject_bad_target(y: Any, what: str) -> None:
+    """Raise an error that says where a target is missing."""
+    _reject_kind(y, what)
+    try:
+        values = np.asarray(y)
+        values = values.astype(float) if values.dtype.kind != "c" else values
+    except (TypeError, ValueError):
+        return  # scikit-learn says what is wrong
+    if values.ndim in (1, 2) and values.size and not np.isfinite(values).all():
+        reject_missing(values.reshape(len(values), -1), what, None, "The model")
+
+
+def check_targets(y: Table, n_rows: int, n_outputs: int) -> FloatArray:
+    """Return finite targets of shape (n_rows, n_outputs) for rows of a fitted model."""
+    reject_bad_target(y, "y")
+    targets = np.asarray(y, dtype=float)
+    if targets.shape[:1] != (n_rows,) or targets.size != n_rows * n_outputs:
+        raise ValueError(
+            f"y must have {n_outputs} target(s) for each of {n_rows} rows of X, got shape {targets.shape}."
+        )
+    if not n_rows:
+        raise ValueError("X must have at least one row, got none.")
+    return targets.reshape(n_rows, n_outputs)
+
+
+def are_finite(values: FloatArray) -> bool:
+    """Return whether all numbers are finite; one look at their sum tells nearly always."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
+
+
+def lie_within(rows: FloatArray, limits: FloatArray) -> bool:
+    """Whether no value of rows lies beyond limits.
+
+    Many rows side by side are compared as one, which is several times faster for few columns.
+    """
+    low, high = limits.T
+    n_side = _WIDE // max(1, len(low))
+    if len(rows) > 2 * n_side > 2 and rows.flags.c_contiguous:
+        n_wide = len(rows) // n_side
+        wide, rows = rows[: n_wide * n_side].reshape(n_wide, -1), rows[n_wide * n_side :]
+        if (wide < np.tile(low, n_side)).any() or (wide > np.tile(high, n_side)).any():
+            return False
+    return not ((rows < low).any() or (rows > high).any())
+
+
+def reject_missing(values: FloatArray, what: str, names: Sequence[str] | None, estimator: str) -> None:
+    """Raise an error that names the columns with NaN or infinity."""
+    if are_finite(values):
+        return
+    bad = ~np.isfinite(values)
+    column = int(bad.any(axis=0).argmax())
+    kind = "NaN" if np.isnan(values[:, column]).any() else "infinity"
+    shown = names[column] if names is not None else column
+    where = f" in column {shown!r}" if what.startswith("X") else ""
+    raise ValueError(
+        f"{what} contains {kind}{where} (first in row {int(bad[:, column].argmax())}; {int(bad.sum())} such values in "
+        f"{int(bad.any(axis=0).sum())} column(s)). {estimator} takes finite numbers only (no NaN, no inf): drop these "
+        "rows, fill them in, or put takagi.TableEncoder() before the model in a pipeline."
+    )
+
+
+def reject_huge(values: FloatArray, what: str, names: Sequence[str] | None) -> None:
+    """Raise an error that names the column of a number too large to train on: means and ranges would overflow."""
+    if not values.size or max(values.max(), -values.min()) <= LARGEST:
+        return
+    row, column = np.argwhere(np.abs(values) > LARGEST)[0]
+    where = f" in column {(names[column] if names is not None else int(column))!r}" if what == "X" else ""
+    raise ValueError(
+        f"{what} has numbers beyond {LARGEST:g}{where} (first in row {row}), which are too large to train on: divide "
+        "them by a power of ten, or drop these rows."
+    )
+
+
+def _list_columns(names: list[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:5]) + (", ..." if len(names) > 5 else "")
+    return f"column {shown} is" if len(names) == 1 else f"columns {shown} are"
+
+
+# -- rule bases --------------------------------------------------------------------------------------------------------
+
+
+def check_rule_shapes(rules: "RuleBase") -> None:
+    """Raise an error for arrays of a rule base that do not fit together."""
+    centers, consequents = rules.centers, rules.consequents
+    for name in ("antecedent_projection", "consequent_projection"):
+        if getattr(rules, name) is not None and getattr(rules, name).ndim != 2:
+            raise ValueError(f"{name} must have two dimensions, got shape {getattr(rules, name).shape}.")
+    if centers.ndim != 2 or centers.shape[0] < 1 or rules.widths.shape != centers.shape:
+        raise ValueError(
+            "centers and widths must be of one shape (n_rules, n_inputs) with at least one rule, "
+            f"got {centers.shape} and {rules.widths.shape}."
+        )
+    if consequents.ndim != 3 or consequents.shape[0] != len(centers) or consequents.shape[1] < 1:
+        raise ValueError(
+            f"consequents must have shape (n_rules, n_outputs, n_inputs + 1) with n_rules={len(centers)}, "
+            f"got {consequents.shape}."
+        )
+    if rules.n_features < 1:
+        raise ValueError(f"centers must have at least one feature beside projections, got shape {centers.shape}.")
+    for name in ("antecedent_projection", "consequent_projection"):
+        projection = getattr(rules, name)
+        if projection is not None and len(projection) != rules.n_features + 1:
+            expected = rules.n_features + 1
+            raise ValueError(f"{name} must have n_features + 1 = {expected} rows, got shape {projection.shape}.")
+    n_inputs = rules.n_features + rules.n_projected_consequents + len(rules.bends)
+    if consequents.shape[2] != n_inputs + 1:
+        raise ValueError(
+            f"consequents must have {n_inputs + 1} numbers per rule and output (a bias and {n_inputs} slopes), "
+            f"got {consequents.shape[2]}."
+        )
+    for name, count in (("feature_names", rules.n_features), ("output_names", rules.n_outputs)):
+        if getattr(rules, name) is not None and len(getattr(rules, name)) != count:
+            raise ValueError(f"{name} must be {count} names, got {len(getattr(rules, name))}.")
+    if rules.bends and not (rules.antecedent_projection is None and rules.consequent_projection is None):
+        raise ValueError("bends and projections cannot be had together.")
+    if any(bend.feature >= rules.n_features for bend in rules.bends):
+        raise ValueError(
+            f"bends must be of features below {rules.n_features}, got {max(b.feature for b in rules.bends)}."
+        )
+    if rules.intervals is not None and rules.intervals.shape != (rules.n_rules, rules.n_features, 2):
+        raise ValueError(
+            f"intervals must have shape {(rules.n_rules, rules.n_features, 2)}, got {rules.intervals.shape}."
+        )
+    if rules.limits is not None and rules.limits.shape != (rules.n_features, 2):
+        raise ValueError(f"limits must have shape {(rules.n_features, 2)}, got {rules.limits.shape}.")
+    if rules.sets is not None and rules.sets.shape != centers.shape:
+        raise ValueError(f"sets must have the shape of centers {centers.shape}, got {rules.sets.shape}.")
+
+
+def check_rule_values(rules: "RuleBase") -> None:
+    """Raise an error for numbers and words that no rule base can have."""
+    if rules.link not in LINKS:
+        raise unknown_name("link", rules.link, LINKS)
+    if (rules.link == "logit" and rules.n_outputs > 1) or (rules.link == "softmax" and rules.n_outputs < 2):
+        raise ValueError(f"link 'logit' is for one output and 'softmax' for several, got {rules.n_outputs} outputs.")
+    for name in ("centers", "consequents", "antecedent_projection", "consequent_projection"):
+        if getattr(rules, name) is not None and not np.isfinite(getattr(rules, name)).all():
+            raise ValueError(f"{name} must be finite numbers, got NaN or infinity.")
+    for name, what in (("intervals", "an interval"), ("limits", "a feature")):
+        if getattr(rules, name) is not None and not _are_intervals(getattr(rules, name)):
+            raise ValueError(
+                f"the lower limit of {what} must not be above the upper one, neither may be NaN, and where there is no "
+                "limit they are minus infinity and infinity."
+            )
+    if not (rules.widths > 0).all():
+        raise ValueError(f"widths must be positive, got {rules.widths.min()}.")
+    profile = rules.profile
+    if profile is not None and (
+        profile.share.shape != (rules.n_rules,)
+        or profile.mean.shape != (rules.n_features,)
+        or profile.quantiles.shape != (N_LEVELS, rules.n_features)
+        or profile.output_quantiles.shape != (N_LEVELS, rules.n_outputs)
+    ):
+        raise ValueError(
+            f"profile must be of {rules.n_rules} rules, {rules.n_features} features and {rules.n_outputs} outputs, got "
+            f"{len(profile.share)}, {len(profile.mean)} and {profile.output_quantiles.shape[-1]}."
+        )
+    if rules.tied_projection and not np.array_equal(rules.antecedent_projection, rules.consequent_projection):  # type: ignore[arg-type]
+        raise ValueError("tied_projection=True needs two equal projections.")
+    if rules.sets is not None and not _is_tied(rules):
+        raise ValueError(
+            "rules that share a set (equal entries in a column of sets) must have equal centers and widths."
+        )
+
+
+def _are_intervals(limits: FloatArray) -> bool:
+    low, high = limits[..., 0], limits[..., 1]
+    return bool(((low <= high) & (low < np.inf) & (high > -np.inf)).all())
+
+
+def _is_tied(rules: "RuleBase") -> bool:
+    assert rules.sets is not None
+    first = [np.unique(column, return_index=True, return_inverse=True)[1:] for column in rules.sets.T]
+    leader = np.column_stack([index[inverse] for index, inverse in first])
+    along = [np.take_along_axis(values, leader, axis=0) for values in (rules.centers, rules.widths)]
+    return np.array_equal(along[0], rules.centers) and np.array_equal(along[1], rules.widths)

@@ -1,0 +1,110 @@
+"""The committee's memory: what its members lacked at the training rows, for rows that are like them.
+
+It is a rule base of order zero with a rule for each remembered row: IF every feature is near the row's THEN add the
+error that the member made on it that was not trained on it. Besides there is one rule that always fires a little and
+adds nothing, the damping: where no row is near, nothing is added. All rules share their widths, one per feature, and
+these make the memory: they tell in which features rows must be alike.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from takagi import kernels
+from takagi._typing import FloatArray, IntArray
+
+_BLOCK_ROWS = 1_024  # predicted at a time
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Rows, and what the committee's members lacked there.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_remembered, n_features)
+        The rows.
+    weight : ndarray of shape (n_remembered,)
+        Their weights.
+    errors : ndarray of shape (n_remembered, n_outputs)
+        Targets minus the predictions of the members that were not trained on the row.
+    widths : ndarray of shape (2, n_outputs, n_features)
+        How near a row must be, for each of two memories that are averaged.
+    damping : ndarray of shape (2, n_outputs)
+        How much must be near to be heeded; infinite where nothing is remembered of an output.
+    """
+
+    rows: FloatArray
+    weight: FloatArray
+    errors: FloatArray
+    widths: FloatArray
+    damping: FloatArray
+
+    def correct(self, X: FloatArray, own: IntArray | None = None, n_threads: int = 1) -> FloatArray:
+        """Return what is to be added to predictions for rows, of shape (n_rows, n_outputs).
+
+        `own` tells which remembered row each of them is itself, -1 for none; that one is left out.
+        """
+        return self.recall(X, own, n_threads)[0]
+
+    def recall(self, X: FloatArray, own: IntArray | None = None, n_threads: int = 1) -> tuple[FloatArray, FloatArray]:
+        """Return what `correct` does, and how many rows are near, each counted by its weight and firing level."""
+        corrections, numbers = np.zeros((2, len(X), self.errors.shape[1]))
+        shelves = self._shelves
+        own = np.full(len(X), -1) if own is None else own
+
+        def fill(start: int) -> None:
+            here = slice(start, start + _BLOCK_ROWS)
+            for (i, k), shelf in shelves.items():
+                blended, fired = shelf.blend(X[here], own[here], self.weight, self.errors[:, k], self.damping[i, k])
+                corrections[here, k] += 0.5 * blended
+                numbers[here, k] += 0.5 * fired
+
+        kernels.run_blocks(fill, range(0, len(X), _BLOCK_ROWS), n_threads)
+        return corrections, numbers
+
+    def __getstate__(self) -> dict[str, FloatArray]:
+        return {name: value for name, value in self.__dict__.items() if name != "_shelves"}
+
+    @cached_property
+    def _shelves(self) -> dict[tuple[int, int], "Shelf"]:
+        used = np.argwhere(np.isfinite(self.damping)).tolist()
+        return {(i, k): shelve(self.rows, self.widths[i, k]) for i, k in used}
+
+
+class Shelf(NamedTuple):
+    """Rows divided by widths, the column that then tells most rows apart first, and sorted by it."""
+
+    rows: FloatArray
+    order: IntArray  # where each stood before
+    place: IntArray  # where each of those before stands
+    columns: IntArray
+    origin: FloatArray
+    widths: FloatArray
+
+    def blend(
+        self, X: FloatArray, own: IntArray, weight: FloatArray, errors: FloatArray, damping: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what errors blend to at rows of X, and how many rows are near, the own one of each left out."""
+        with np.errstate(over="ignore"):  # infinitely far away is far away
+            queries = ((X - self.origin) / self.widths)[:, self.columns]
+        blended, fired = np.empty((2, len(X)))
+        known = weight[self.order], errors[self.order], float(damping)
+        own = np.where(own < 0, -1, self.place[own])
+        blend_rows = kernels.find_kernel("blend_rows", queries.size * len(self.rows))
+        blend_rows(np.ascontiguousarray(queries), own, self.rows, *known, blended, fired)
+        return blended, fired
+
+
+def shelve(rows: FloatArray, widths: FloatArray, orders: IntArray | None = None) -> Shelf:
+    """Arrange rows for widths, given the order of the rows by each column if it is known."""
+    columns = np.argsort(-np.ptp(rows, axis=0) / widths, kind="stable")
+    lead = columns[0]
+    order = np.argsort(rows[:, lead], kind="stable") if orders is None else orders[:, lead]
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    origin = rows.mean(axis=0)
+    scaled = np.ascontiguousarray((((rows - origin) / widths)[order])[:, columns])
+    return Shelf(scaled, order, place, columns, origin, widths)

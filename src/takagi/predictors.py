@@ -1,0 +1,265 @@
+"""What models predict, given their rules, and fitted models that do nothing else.
+
+A model file holds all that prediction needs, and reading it takes neither scikit-learn nor numba. `RulePredictor` and
+`CommitteePredictor` stand for the estimators there: they have the same fitted attributes, and predict the same.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from takagi._checks import is_dask, validate_rows
+from takagi._dask import map_rows
+from takagi._extrapolation import warn_of_held
+from takagi._typing import FloatArray, Table
+from takagi.calibration import Calibration, check_coverage, make_intervals, split_scales
+from takagi.memory import Memory
+from takagi.rulebase import apply_link
+from takagi.rulemodel import RuleModel
+
+_SHARED = ("n_features_in_", "is_single_target_", "feature_names_in_", "classes_")  # by all members of a committee
+
+
+# -- what rules say of rows --------------------------------------------------------------------------------------------
+
+
+def choose_labels(outputs: FloatArray, classes: np.ndarray) -> np.ndarray:
+    """Return the likeliest classes, given the log-odds of the second of two, or the logits of all."""
+    return classes[outputs.argmax(axis=1) if outputs.shape[1] > 1 else (outputs[:, 0] > 0).astype(np.intp)]
+
+
+def find_chances(outputs: FloatArray) -> FloatArray:
+    """Return the probabilities of all classes, given the log-odds of the second of two, or the logits of all."""
+    if outputs.shape[1] > 1:
+        return apply_link(outputs, "softmax")
+    return apply_link(np.hstack([-outputs, outputs]), "logit")
+
+
+def average_outputs(
+    models: Sequence[RuleModel], memory: Memory | None, rows: FloatArray, n_threads: int = 1
+) -> FloatArray:
+    """Return the mean of what models predict, and what is remembered of such rows, of shape (n_rows, n_outputs)."""
+    mean = np.mean([model.predict_raw(rows, n_threads) for model in models], axis=0)
+    return mean if memory is None else mean + memory.correct(models[0].hold_rows(rows), n_threads=n_threads)
+
+
+def average_chances(models: Sequence[RuleModel], rows: FloatArray, n_threads: int = 1) -> FloatArray:
+    """Return the mean of the probabilities of all classes, of shape (n_rows, n_classes)."""
+    said = [model.predict(rows, n_threads).reshape(len(rows), -1) for model in models]
+    return np.mean([spread_classes(one) for one in said], axis=0)
+
+
+def spread_classes(proba: FloatArray) -> FloatArray:
+    """Return probabilities of all classes, given those of the second of two, or all already."""
+    return np.hstack([1 - proba, proba]) if proba.shape[1] == 1 else proba
+
+
+def average_spread(
+    models: Sequence[RuleModel], calibration: Calibration, rows: FloatArray, n_threads: int = 1
+) -> FloatArray:
+    """Return the mean spread, given the calibration of all models together."""
+    scales = split_scales(calibration, [model.n_rules for model in models])
+    spreads = [
+        replace(model, calibration=replace(calibration, scale=scale)).predict_spread(rows, n_threads)[1]
+        for model, scale in zip(models, scales, strict=True)
+    ]
+    return np.mean(spreads, axis=0)
+
+
+# -- intervals ---------------------------------------------------------------------------------------------------------
+
+
+class PredictsIntervals:
+    """The method `predict_interval` of estimators with a calibration."""
+
+    is_single_target_: bool
+
+    def predict_interval(self, X: Table, coverage: float = 0.9) -> FloatArray:
+        """Return intervals that hold the targets of new rows in a given part of cases.
+
+        That is split conformal prediction: an interval reaches as many spreads to either side of the prediction as hold
+        that part of the errors on rows that the model has not seen. The spread varies from rule to rule.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+        coverage : float, default=0.9
+            The part of new rows whose target is to lie in its interval, between 0 and 1.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2) or (n_rows, n_outputs, 2)
+            Lower and upper limits. Each of several targets has that coverage by itself.
+
+        Raises
+        ------
+        ValueError
+            If no errors on unseen rows are known, or too few of them for that coverage.
+        """
+        check_coverage(coverage)
+        calibration = self._find_calibration()
+        if calibration is None:
+            raise ValueError(self._say_how())
+        reach = calibration.find_reach(coverage)
+        if is_dask(X):
+            if not self.is_single_target_:
+                raise ValueError("Intervals of a Dask collection are for one target. Compute X first.")
+            return map_rows(lambda block: self.predict_interval(block, coverage), X, 2, ("lower", "upper"))
+        prediction, spread = self._predict_spread(X)
+        intervals = make_intervals(prediction, reach * spread)
+        return intervals[:, 0] if self.is_single_target_ else intervals
+
+    def _predict_both(self, X: Table) -> tuple[FloatArray, FloatArray]:
+        """Return predictions and their standard deviations, shaped as those of `predict`."""
+        if self._find_calibration() is None:
+            raise ValueError(self._say_how())
+        if is_dask(X):
+            raise ValueError("return_std is for tables in memory. Compute X first.")
+        both = self._predict_spread(X)
+        return (both[0][:, 0], both[1][:, 0]) if self.is_single_target_ else both
+
+    def _say_how(self) -> str:
+        return (
+            f"It is not known how far this {type(self).__name__} is off on rows that it has not seen. Call "
+            "calibrate(X, y) with such rows."
+        )
+
+    def _find_calibration(self) -> Calibration | None:
+        raise NotImplementedError
+
+    def _predict_spread(self, X: Table) -> tuple[FloatArray, FloatArray]:
+        raise NotImplementedError
+
+
+# -- models that only predict ------------------------------------------------------------------------------------------
+
+
+class RulePredictor(PredictsIntervals):
+    """A fitted regressor or classifier that only predicts.
+
+    Parameters
+    ----------
+    model : RuleModel
+        The rules.
+    kind : str
+        The name of the estimator that it stands for.
+    is_single_target : bool
+        Whether predictions are one number a row.
+    **known : dict
+        The attributes `feature_names_in_`, `classes_` and `target_name_`, if the estimator has them.
+    """
+
+    n_threads = 1
+
+    def __init__(self, model: RuleModel, kind: str, is_single_target: bool, **known: Any) -> None:
+        self.model_, self.kind = model, kind
+        self.n_features_in_, self.is_single_target_ = model.n_features, is_single_target
+        self.__dict__ |= known
+
+    @property
+    def calibration_(self) -> Calibration | None:
+        """What is known of errors on rows that the model has not seen."""
+        return self.model_.calibration
+
+    def predict(self, X: Table) -> np.ndarray:
+        """Return numbers, or the labels of the likeliest classes."""
+        outputs = self.model_.predict_raw(self._read(X), self.n_threads)
+        if hasattr(self, "classes_"):
+            return choose_labels(outputs, self.classes_)
+        return outputs[:, 0] if self.is_single_target_ else outputs
+
+    def predict_proba(self, X: Table) -> FloatArray:
+        """Return the probabilities of the classes."""
+        return find_chances(self.model_.predict_raw(self._read(X), self.n_threads))
+
+    def firing_share(self, X: Table) -> FloatArray:
+        """Return how much each rule governs each row."""
+        return self.model_.firing_share(validate_rows(self, X))
+
+    def _read(self, X: Table) -> FloatArray:
+        rows = validate_rows(self, X)
+        warn_of_held(rows, self.model_.limits, self.model_.feature_names)
+        return rows
+
+    def _find_calibration(self) -> Calibration | None:
+        return self.calibration_
+
+    def _predict_spread(self, X: Table) -> tuple[FloatArray, FloatArray]:
+        return self.model_.predict_spread(self._read(X), self.n_threads)
+
+
+class CommitteePredictor(PredictsIntervals):
+    """A fitted committee that only predicts.
+
+    Parameters
+    ----------
+    members : list of RulePredictor
+        The members.
+    kind : str
+        The name of the estimator that it stands for.
+    memory : Memory, optional
+        What it remembers of single rows.
+    calibration : Calibration, optional
+        What is known of its errors.
+    """
+
+    n_threads = 1
+
+    def __init__(
+        self,
+        members: list[RulePredictor],
+        kind: str,
+        memory: Memory | None = None,
+        calibration: Calibration | None = None,
+    ) -> None:
+        self.estimators_, self.kind, self.memory_, self.calibration_ = members, kind, memory, calibration
+        self.__dict__ |= {name: getattr(members[0], name) for name in _SHARED if hasattr(members[0], name)}
+
+    @property
+    def _models(self) -> list[RuleModel]:
+        return [member.model_ for member in self.estimators_]
+
+    def predict(self, X: Table) -> np.ndarray:
+        """Return numbers, or the labels of the likeliest classes."""
+        if hasattr(self, "classes_"):
+            return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        outputs = average_outputs(self._models, self.memory_, self._read(X), self.n_threads)
+        return outputs[:, 0] if self.is_single_target_ else outputs
+
+    def predict_proba(self, X: Table) -> FloatArray:
+        """Return the probabilities of the classes."""
+        return average_chances(self._models, self._read(X), self.n_threads)
+
+    def firing_share(self, X: Table) -> FloatArray:
+        """Return how much each rule of each member governs each row."""
+        rows = validate_rows(self, X)
+        return np.concatenate([model.firing_share(rows) for model in self._models], axis=1) / len(self.estimators_)
+
+    def _read(self, X: Table) -> FloatArray:
+        rows, first = validate_rows(self, X), self.estimators_[0].model_
+        warn_of_held(rows, first.limits, first.feature_names)
+        return rows
+
+    def _find_calibration(self) -> Calibration | None:
+        return self.calibration_
+
+    def _predict_spread(self, X: Table) -> tuple[FloatArray, FloatArray]:
+        assert self.calibration_ is not None
+        rows = self._read(X)
+        prediction = average_outputs(self._models, self.memory_, rows, self.n_threads)
+        return prediction, average_spread(self._models, self.calibration_, rows, self.n_threads)
+
+
+class PredictorPipeline:
+    """Steps of a pipeline, the last of which only predicts.
+
+    Parameters
+    ----------
+    steps : list of tuple
+        Their names, and the steps: what makes rows of a table, and then a predictor.
+    """
+
+    def __init__(self, steps: list[tuple[str, Any]]) -> None:
+        self.steps = steps
