@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from takagi import kernels
 from takagi.cli._console import print_json, print_text, set_output
 from takagi.cli._options import (
     AsJson,
@@ -41,11 +42,12 @@ def explain(
 ) -> None:
     """Explain predictions: what each column adds to the average row's, and which rules fire."""
     set_output(quiet=quiet)
-    loaded = LoadedModel(model)
+    loaded = LoadedModel(model, only_predicts=True)
     source = open_input(table, make_layout(no_header, names, sheet, header_row, query))
     found = loaded.find_rows(source, row or [0])
     told = loaded.model if member is None else loaded.take_member(member)
-    explained = [replace(explain_local(told, X), row_numbers=(number,)) for number, X in found.items()]
+    with kernels.prefer_plain():
+        explained = [replace(explain_local(told, X), row_numbers=(number,)) for number, X in found.items()]
     if as_json:
         print_json([_to_dict(one, output) for one in explained for output in one.output_names])
     else:

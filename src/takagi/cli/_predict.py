@@ -63,7 +63,7 @@ def predict(
     path = None if output == STANDARD else check_output(Path(output), force, SUFFIXES, [model, table])
     if as_json and path is None:
         raise Misuse("--json prints on the standard output, where the predictions go; give a file with -o.")
-    loaded = LoadedModel(model)
+    loaded = LoadedModel(model, only_predicts=True)
     if interval is not None:
         loaded.check_coverage(interval)
     source = open_input(table, make_layout(no_header, names, sheet, header_row, query))

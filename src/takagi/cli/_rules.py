@@ -35,7 +35,7 @@ def rules(
     Shares and words such as "high" are of the training rows, or of TABLE if one is given.
     """
     set_output(quiet=quiet)
-    loaded = LoadedModel(model)
+    loaded = LoadedModel(model, only_predicts=True)
     shown = loaded.model if member is None else loaded.take_member(member)
     layout = make_layout(no_header, names, sheet, header_row, query)
     X = None if table is None else loaded.read(open_input(table, layout))

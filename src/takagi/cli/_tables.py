@@ -2,13 +2,17 @@
 
 import shlex
 import sys
+from typing import TYPE_CHECKING
 
 from takagi._text import count, shorten, wrap, write_number
 from takagi.cli._console import cell, console, make_table, print_note, print_text, write_errors
 from takagi.cli._files import STANDARD
 from takagi.scores import COVERAGE, ScoreSheet
 from takagi.tables import Finding, NamedTable, OpenTable, TableCheck, TableLayout, hide_password, open_table
-from takagi.workflow import LEFT_OUT, REGRESSION, LabeledRows, LoadedModel, TrainingTable, list_labels
+from takagi.workflow import LEFT_OUT, REGRESSION, LabeledRows, LoadedModel, list_labels
+
+if TYPE_CHECKING:
+    from takagi.workflow import TrainingTable
 
 _MOST_LISTED = 20
 _MOST_FINDINGS = 8
@@ -66,7 +70,7 @@ def show_scores(sheet: ScoreSheet | None) -> None:
     print_text("\n".join(sheet.describe()))
 
 
-def show_training_table(source: NamedTable, data: TrainingTable) -> None:
+def show_training_table(source: NamedTable, data: "TrainingTable") -> None:
     """Print what was understood of a table."""
     n_rows = data.n_rows + data.n_dropped
     print_text(f"{source.label}: {count(n_rows, 'row')}, {count(len(source.names), 'column')} ({source.description})\n")
@@ -88,7 +92,7 @@ def show_training_table(source: NamedTable, data: TrainingTable) -> None:
     _show_findings(data.check)
 
 
-def _describe_target(data: TrainingTable) -> str:
+def _describe_target(data: "TrainingTable") -> str:
     """Return the range of a target, or its classes with their rows; a note tells of classes that no score can test."""
     if data.task == REGRESSION:
         return f"{write_number(data.y.min())} to {write_number(data.y.max())}"

@@ -7,18 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
+from takagi import kernels
 from takagi._conditions import name_features
 from takagi._extrapolation import HeldCount, count_held
-from takagi._model import OpenModel, open_committee
+from takagi._model import OpenModel, list_steps, open_committee
 from takagi._text import count, quote
 from takagi._typing import BoolArray, FloatArray
 from takagi._wording import name_outputs
-from takagi.persistence import load
+from takagi.persistence import load_predictor
 from takagi.tables import DatasetError, OpenTable, RequestError, find_columns, list_origins, locate_file
 from takagi.workflow._flags import write_flags
-from takagi.workflow._measures import ClassMeasure
 from takagi.workflow._target import match_labels, read_target
 
 _CELLS_PER_BLOCK = 2**19
@@ -40,19 +39,22 @@ class LoadedModel:
     ----------
     path : Path
         The file.
+    only_predicts : bool, default=False
+        Whether no more is read of it than predictions and explanations need, which is quicker: scikit-learn and numba
+        are then not imported.
 
     Attributes
     ----------
     model : TSKRegressor, TSKClassifier, TSKCommittee, Pipeline or RuleBase
-        The model as it was saved.
+        The model as it was saved, or what stands for it where it only predicts.
     opened : OpenModel
         Its rules and columns; those of the first member of a committee.
     n_flagged : int
         Number of rows with flags, of those predicted so far.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.model = load(locate_file(path))
+    def __init__(self, path: Path, *, only_predicts: bool = False) -> None:
+        self.model = load_predictor(locate_file(path)) if only_predicts else _load_whole(locate_file(path))
         self.opened: OpenModel = open_committee(self.model).first
         self.n_flagged = 0  # rows with flags so far
         self._held: HeldCount | None = None  # values far beyond the training rows, of all rows predicted so far
@@ -86,7 +88,7 @@ class LoadedModel:
             what = "this takes one set of rules" if number is None else f"it has no member {number}"
             raise RequestError(f"the model is a committee, and {what}; name a member, 1 to {len(members)}.", "member")
         steps = getattr(self.model, "steps", [])[:-1]
-        return Pipeline([*steps, ("member", members[number - 1])]) if steps else members[number - 1]
+        return type(self.model)([*steps, ("member", members[number - 1])]) if steps else members[number - 1]
 
     def read(self, table: OpenTable) -> Any:
         """Return a whole table as the model takes it."""
@@ -123,8 +125,12 @@ class LoadedModel:
     def find_seen(self, rows: LabeledRows) -> float:
         """Return which part of rows trained the model; NaN if it does not know."""
         sheet = getattr(self.last, "scores_", None)
+        if sheet is None:
+            return np.nan
+        from takagi.workflow._measures import ClassMeasure  # takes scikit-learn, as only whole models have scores
+
         y = rows.y if self.classes is None else ClassMeasure(self.classes).encode(rows.y)
-        return np.nan if sheet is None else sheet.find_seen(self.opened.encode(rows.X), y)
+        return sheet.find_seen(self.opened.encode(rows.X), y)
 
     def find_rows(self, table: OpenTable, wanted: Sequence[int]) -> dict[int, Any]:
         """Return rows of a table by their numbers, each as a table of one row; no more is read than needed."""
@@ -174,11 +180,11 @@ class LoadedModel:
         """
         if proba and self.classes is None:
             raise RequestError("the model predicts numbers, which have no probabilities.", "interval")
-        if hasattr(self.last, "n_jobs"):
-            self.last.set_params(n_jobs=-1)
-        n_before = 0
+        n_before, n_full = 0, _count_block_rows(table)
         for kept, block in self._blocks(table, keep):
-            predicted = self._add_predictions(kept, block, n_before, coverage, proba)
+            self._use_threads(is_many=len(block) == n_full)
+            with kernels.prefer_plain(len(block) < n_full):
+                predicted = self._add_predictions(kept, block, n_before, coverage, proba)
             n_before += len(block)
             yield self._add_flags(predicted, block) if flags else predicted
         if not n_before:
@@ -198,16 +204,24 @@ class LoadedModel:
 
     # -- parts ---------------------------------------------------------------------------------------------------------
 
+    def _use_threads(self, is_many: bool) -> None:
+        """Let all cores work on the blocks of a long table."""
+        if is_many and hasattr(self.last, "n_threads"):
+            from joblib import cpu_count  # which short tables need not wait for
+
+            self.last.n_threads = cpu_count()
+
     def _blocks(self, table: OpenTable, keep: Sequence[str] = ()) -> Iterator[tuple[Any, Any]]:
         """Yield the columns to keep as they are, and all columns as the model takes them."""
         names = self._match(table)
-        n_rows = max(1, _CELLS_PER_BLOCK // len(table.names))
-        blocks = table.blocks(names, n_rows, self._find_kinds(names), keep)
+        blocks = table.blocks(names, _count_block_rows(table), self._find_kinds(names), keep)
         return ((kept, self._prepare(block)) for kept, block in blocks if len(block))
 
     def _add_predictions(self, kept: Any, block: Any, n_before: int, coverage: float | None, proba: bool) -> Any:
         try:
-            rows = self.model[:-1].transform(block) if len(getattr(self.model, "steps", [])) > 1 else block
+            rows = block
+            for step in list_steps(self.model)[:-1]:
+                rows = np.asarray(step.transform(rows), dtype=float)
             columns = self._predict(rows, coverage, proba)
         except ValueError as error:
             if not n_before:
@@ -292,3 +306,15 @@ class LoadedModel:
         raise RequestError(
             f"{table.label} has no column {quote(self.targets[0])}, the model's target; name the column.", "target"
         )
+
+
+def _load_whole(path: Path) -> Any:
+    """Load a model with all that is known of it."""
+    from takagi.persistence import load  # takes scikit-learn, which predictions need not wait for
+
+    return load(path)
+
+
+def _count_block_rows(table: OpenTable) -> int:
+    """Return how many rows of a table are read at a time."""
+    return max(1, _CELLS_PER_BLOCK // len(table.names))
