@@ -8,25 +8,23 @@ import typer
 
 from takagi._text import count, format_share
 from takagi.cli._console import Misuse, print_json, print_note, set_output
-from takagi.cli._options import AsJson, HeaderRow, Names, NoHeader, Query, QuietResult, Sheet, TableFile, Target
-from takagi.cli._tables import make_layout, open_input, read_labeled, show_scores
-from takagi.tables import OpenTable
+from takagi.cli._options import AsJson, QuietResult, TableFile, Target
+from takagi.cli._tables import open_input, read_labeled, show_scores, takes_layout
+from takagi.tables import OpenTable, TableLayout
 from takagi.workflow import CLASSIFICATION, MEASURES, REGRESSION, LabeledRows, LoadedModel, compare_predictions
 
 _FEWEST_ROWS = 10
 _FEW_SEEN = 0.02
 
 
+@takes_layout
 def compare(
     first: Annotated[Path, typer.Argument(metavar="A", help="A model file that takagi wrote.")],
     second: Annotated[Path, typer.Argument(metavar="B", help="Another one.")],
     table: TableFile,
     target: Target = None,
-    sheet: Sheet = None,
-    header_row: HeaderRow = None,
-    query: Query = None,
-    no_header: NoHeader = False,
-    names: Names = None,
+    *,
+    layout: TableLayout,
     as_json: AsJson = False,
     quiet: QuietResult = False,
 ) -> None:
@@ -36,7 +34,7 @@ def compare(
     where the model files know their rows.
     """
     set_output(quiet=quiet, silent=as_json)
-    source = open_input(table, make_layout(no_header, names, sheet, header_row, query))
+    source = open_input(table, layout)
     models = {_name(path): LoadedModel(path) for path in (first, second)}
     if len(models) < 2:
         raise Misuse("A and B are the same file; name two models.")

@@ -9,21 +9,18 @@ from takagi import kernels
 from takagi.cli._console import print_json, print_text, set_output
 from takagi.cli._options import (
     AsJson,
-    HeaderRow,
     Member,
     ModelFile,
-    Names,
-    NoHeader,
-    Query,
     QuietResult,
-    Sheet,
     TableFile,
 )
-from takagi.cli._tables import make_layout, open_input
+from takagi.cli._tables import open_input, takes_layout
 from takagi.inspection import LocalExplanation, explain_local
+from takagi.tables import TableLayout
 from takagi.workflow import LoadedModel
 
 
+@takes_layout
 def explain(
     model: ModelFile,
     table: TableFile,
@@ -32,18 +29,15 @@ def explain(
         typer.Option(min=0, metavar="N", show_default="0", help="The row, counted from 0 below the names; repeatable."),
     ] = None,
     member: Member = None,
-    sheet: Sheet = None,
-    header_row: HeaderRow = None,
-    query: Query = None,
-    no_header: NoHeader = False,
-    names: Names = None,
+    *,
+    layout: TableLayout,
     as_json: AsJson = False,
     quiet: QuietResult = False,
 ) -> None:
     """Explain predictions: what each column adds to the average row's, and which rules fire."""
     set_output(quiet=quiet)
     loaded = LoadedModel(model, only_predicts=True)
-    source = open_input(table, make_layout(no_header, names, sheet, header_row, query))
+    source = open_input(table, layout)
     found = loaded.find_rows(source, row or [0])
     told = loaded.model if member is None else loaded.take_member(member)
     with kernels.prefer_plain():

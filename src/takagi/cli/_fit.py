@@ -23,13 +23,13 @@ from takagi.cli._console import (
     write_errors,
 )
 from takagi.cli._files import STANDARD, check_output
-from takagi.cli._options import AsJson, Force, HeaderRow, Names, NoHeader, Query, Quiet, Sheet, TableFiles
+from takagi.cli._options import AsJson, Force, Quiet, TableFiles
 from takagi.cli._progress import run_watched
-from takagi.cli._tables import make_layout, open_input, show_scores, show_training_table, write_source
+from takagi.cli._tables import open_input, show_scores, show_training_table, takes_layout, write_source
 from takagi.inspection import export_text, rule_table
 from takagi.persistence import save
 from takagi.scores import ScoreSheet
-from takagi.tables import DatasetError
+from takagi.tables import DatasetError, TableLayout
 
 _MOST_LINES = 40  # of rules that are printed
 
@@ -57,6 +57,7 @@ def parse_rules(text: str) -> int | str:
     return int(text)
 
 
+@takes_layout
 def fit(
     table: TableFiles,
     target: Annotated[str, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")],
@@ -149,11 +150,8 @@ def fit(
     ] = None,
     no_score: Annotated[bool, typer.Option("--no-score", help="Train once, without a score.")] = False,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, metavar="N", help="Seed of all random numbers.")] = 0,
-    sheet: Sheet = None,
-    header_row: HeaderRow = None,
-    query: Query = None,
-    no_header: NoHeader = False,
-    names: Names = None,
+    *,
+    layout: TableLayout,
     force: Force = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -172,7 +170,6 @@ def fit(
     recipe = _choose_recipe(accurate or committee, droprule, bool(conditions or terms))
     if committee and tune:
         raise Misuse("--committee and --tune do not go together; leave one of them out.")
-    layout = make_layout(no_header, names, sheet, header_row, query)
     source = workflow.TableParts.open(table, layout) if _has_parts(table) else open_input(table[0], layout)
     choice = workflow.ColumnChoice(drop or (), category or (), number or (), date or (), max_levels, group, time_column)
     parts, data = _read(source, target, choice, None if task is None else task.value, seed)

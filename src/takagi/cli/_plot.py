@@ -15,17 +15,13 @@ from takagi.cli._files import check_output
 from takagi.cli._options import (
     AsJson,
     Force,
-    HeaderRow,
     MaybeTableFile,
     Member,
     ModelFile,
-    Names,
-    NoHeader,
-    Query,
     Quiet,
-    Sheet,
 )
-from takagi.cli._tables import make_layout, open_input
+from takagi.cli._tables import open_input, takes_layout
+from takagi.tables import TableLayout
 from takagi.workflow import LoadedModel
 
 _SUFFIXES = (".png", ".svg", ".pdf")
@@ -50,6 +46,7 @@ _OF_ONE = ("membership", "grid", "history", "shares")  # of one set of rules
 _WITH_FEATURES = ("membership", "grid", "response")
 
 
+@takes_layout
 def plot(
     model: ModelFile,
     kind: Annotated[str, typer.Argument(metavar="KIND", help=f"One of {', '.join(PLOTS)}.")],
@@ -63,11 +60,8 @@ def plot(
     row: Annotated[
         int | None, typer.Option(min=0, metavar="N", show_default="0", help="Of a waterfall, the row, counted from 0.")
     ] = None,
-    sheet: Sheet = None,
-    header_row: HeaderRow = None,
-    query: Query = None,
-    no_header: NoHeader = False,
-    names: Names = None,
+    *,
+    layout: TableLayout,
     force: Force = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -84,7 +78,7 @@ def plot(
     drawn = loaded.take_member(member) if needs_one else loaded.model
     X = None
     if table is not None:
-        source = open_input(table, make_layout(no_header, names, sheet, header_row, query))
+        source = open_input(table, layout)
         X = loaded.find_rows(source, [row or 0])[row or 0] if kind == "waterfall" else loaded.read(source)
     _check_features(loaded, feature or [])
     os.environ.setdefault("MPLBACKEND", "agg")  # draws to files, whatever the screen

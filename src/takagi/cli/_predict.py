@@ -10,14 +10,15 @@ import typer
 from takagi._text import count
 from takagi.cli._console import Misuse, print_json, print_note, print_text, set_output
 from takagi.cli._files import STANDARD, check_output
-from takagi.cli._options import AsJson, Force, HeaderRow, ModelFile, Names, NoHeader, Query, Quiet, Sheet, TableFile
+from takagi.cli._options import AsJson, Force, ModelFile, Quiet, TableFile
 from takagi.cli._progress import ProgressBars
-from takagi.cli._tables import make_layout, open_input
+from takagi.cli._tables import open_input, takes_layout
 from takagi.cli._writers import SUFFIXES, open_writer
-from takagi.tables import OpenTable, find_columns
+from takagi.tables import OpenTable, TableLayout, find_columns
 from takagi.workflow import Event, LoadedModel
 
 
+@takes_layout
 def predict(
     model: ModelFile,
     table: TableFile,
@@ -45,11 +46,8 @@ def predict(
             "--flags", help="Add a column that names values beyond the data, unknown levels and missing values."
         ),
     ] = False,
-    sheet: Sheet = None,
-    header_row: HeaderRow = None,
-    query: Query = None,
-    no_header: NoHeader = False,
-    names: Names = None,
+    *,
+    layout: TableLayout,
     force: Force = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -66,7 +64,7 @@ def predict(
     loaded = LoadedModel(model, only_predicts=True)
     if interval is not None:
         loaded.check_coverage(interval)
-    source = open_input(table, make_layout(no_header, names, sheet, header_row, query))
+    source = open_input(table, layout)
     kept = _choose_kept(source, keep or [])
     start = time.perf_counter()
     task, n_rows = f"Predicting {source.label}", 0

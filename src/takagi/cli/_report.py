@@ -11,21 +11,18 @@ from takagi.cli._files import check_output
 from takagi.cli._options import (
     AsJson,
     Force,
-    HeaderRow,
     Member,
     ModelFile,
-    Names,
-    NoHeader,
-    Query,
     Quiet,
-    Sheet,
     TableFile,
     Target,
 )
-from takagi.cli._tables import make_layout, open_input, read_labeled
+from takagi.cli._tables import open_input, read_labeled, takes_layout
+from takagi.tables import TableLayout
 from takagi.workflow import LoadedModel
 
 
+@takes_layout
 def report(
     model: ModelFile,
     table: TableFile,
@@ -34,11 +31,8 @@ def report(
     target: Target = None,
     title: Annotated[str | None, typer.Option(show_default=False, help="The page's title.")] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Show the page in the browser.")] = False,
-    sheet: Sheet = None,
-    header_row: HeaderRow = None,
-    query: Query = None,
-    no_header: NoHeader = False,
-    names: Names = None,
+    *,
+    layout: TableLayout,
     force: Force = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -54,7 +48,7 @@ def report(
     path = check_output(output, force, (".html", ".htm"), [model, table])
     loaded = LoadedModel(model)
     shown = loaded.take_member(member)
-    rows = read_labeled(loaded, open_input(table, make_layout(no_header, names, sheet, header_row, query)), target)
+    rows = read_labeled(loaded, open_input(table, layout), target)
     page = ModelReport(shown, rows.X, rows.y, title=title)
     page.write_html(path)
     print_text(f"Wrote {path} ({path.stat().st_size / 1000:,.0f} kB)")

@@ -3,30 +3,24 @@
 from takagi.cli._console import print_json, print_text, set_output
 from takagi.cli._options import (
     AsJson,
-    HeaderRow,
     MaybeTableFile,
     Member,
     ModelFile,
-    Names,
-    NoHeader,
-    Query,
     QuietResult,
-    Sheet,
 )
-from takagi.cli._tables import make_layout, open_input
+from takagi.cli._tables import open_input, takes_layout
 from takagi.inspection import export_text, rule_table
+from takagi.tables import TableLayout
 from takagi.workflow import LoadedModel
 
 
+@takes_layout
 def rules(
     model: ModelFile,
     table: MaybeTableFile = None,
     member: Member = None,
-    sheet: Sheet = None,
-    header_row: HeaderRow = None,
-    query: Query = None,
-    no_header: NoHeader = False,
-    names: Names = None,
+    *,
+    layout: TableLayout,
     as_json: AsJson = False,
     quiet: QuietResult = False,
 ) -> None:
@@ -37,7 +31,6 @@ def rules(
     set_output(quiet=quiet)
     loaded = LoadedModel(model, only_predicts=True)
     shown = loaded.model if member is None else loaded.take_member(member)
-    layout = make_layout(no_header, names, sheet, header_row, query)
     X = None if table is None else loaded.read(open_input(table, layout))
     if as_json:
         print_json(rule_table(shown, X).to_dict("records"))

@@ -11,25 +11,22 @@ from takagi.cli._files import check_output
 from takagi.cli._options import (
     AsJson,
     Force,
-    HeaderRow,
     Member,
     ModelFile,
-    Names,
-    NoHeader,
-    Query,
     Quiet,
-    Sheet,
     TableFile,
     Target,
 )
 from takagi.cli._progress import ProgressBars
-from takagi.cli._tables import make_layout, open_input, read_labeled
+from takagi.cli._tables import open_input, read_labeled, takes_layout
 from takagi.inspection import export_text, rule_table
 from takagi.persistence import save
 from takagi.simplification import simplify
+from takagi.tables import TableLayout
 from takagi.workflow import Event, LoadedModel
 
 
+@takes_layout
 def simplify_model(
     model: ModelFile,
     table: TableFile,
@@ -51,11 +48,8 @@ def simplify_model(
     ] = None,
     member: Member = None,
     target: Target = None,
-    sheet: Sheet = None,
-    header_row: HeaderRow = None,
-    query: Query = None,
-    no_header: NoHeader = False,
-    names: Names = None,
+    *,
+    layout: TableLayout,
     force: Force = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -68,7 +62,7 @@ def simplify_model(
     path = check_output(output, force, inputs=[table])
     loaded = LoadedModel(model)
     full = loaded.take_member(member)
-    rows = read_labeled(loaded, open_input(table, make_layout(no_header, names, sheet, header_row, query)), target)
+    rows = read_labeled(loaded, open_input(table, layout), target)
     limits: dict[str, Any] = {
         "max_loss": max_loss, "max_rules": max_rules, "max_conditions": max_conditions, "max_terms": max_terms,
     }  # fmt: skip

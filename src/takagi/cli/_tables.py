@@ -2,11 +2,15 @@
 
 import shlex
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any
 
 from takagi._text import count, shorten, wrap, write_number
 from takagi.cli._console import cell, console, make_table, print_note, print_text, write_errors
 from takagi.cli._files import STANDARD
+from takagi.cli._options import HeaderRow, Names, NoHeader, Query, Sheet
 from takagi.scores import COVERAGE, ScoreSheet
 from takagi.tables import Finding, NamedTable, OpenTable, TableCheck, TableLayout, hide_password, open_table
 from takagi.workflow import LEFT_OUT, REGRESSION, LabeledRows, LoadedModel, list_labels
@@ -21,15 +25,33 @@ _TO_DROP = ("leak", "identifier", "row number", "constant", "duplicate column")
 
 
 def make_layout(
-    no_header: bool = False,
-    names: str | None = None,
-    sheet: str | None = None,
-    header_row: int | None = None,
-    query: str | None = None,
+    sheet: Sheet = None,
+    header_row: HeaderRow = None,
+    query: Query = None,
+    no_header: NoHeader = False,
+    names: Names = None,
 ) -> TableLayout:
     """Return what the options say of a table."""
     listed = None if names is None else [word.strip() for word in names.split(",")]
     return TableLayout(no_header, listed, sheet, header_row, query)
+
+
+def takes_layout(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `make_layout` in place of its parameter `layout`."""
+    own = signature(command, eval_str=True)
+    options = signature(make_layout, eval_str=True).parameters
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        layout = make_layout(**{name: given.pop(name) for name in options})
+        command(**given, layout=layout)
+
+    listed: list[Parameter] = []
+    for name, parameter in own.parameters.items():
+        listed.extend(options.values() if name == "layout" else [parameter])
+    by_name = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in listed]
+    run.__signature__ = own.replace(parameters=by_name)  # type: ignore[attr-defined]
+    return run
 
 
 def write_source(table: str, layout: TableLayout) -> str:

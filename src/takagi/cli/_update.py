@@ -13,23 +13,20 @@ from takagi.cli._files import check_output
 from takagi.cli._options import (
     AsJson,
     Force,
-    HeaderRow,
     ModelFile,
-    Names,
-    NoHeader,
-    Query,
     Quiet,
-    Sheet,
     TableFile,
     Target,
 )
-from takagi.cli._tables import make_layout, open_input, read_labeled
+from takagi.cli._tables import open_input, read_labeled, takes_layout
 from takagi.persistence import save
+from takagi.tables import TableLayout
 from takagi.workflow import LoadedModel, ModelUpdate, update_model
 
 _MOST_RULES = 12
 
 
+@takes_layout
 def update_file(
     model: ModelFile,
     table: TableFile,
@@ -38,11 +35,8 @@ def update_file(
         typer.Option("--output", "-o", metavar="MODEL", show_default="MODEL itself", help="The model file to write."),
     ] = None,
     target: Target = None,
-    sheet: Sheet = None,
-    header_row: HeaderRow = None,
-    query: Query = None,
-    no_header: NoHeader = False,
-    names: Names = None,
+    *,
+    layout: TableLayout,
     force: Force = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -56,7 +50,7 @@ def update_file(
     set_output(quiet=quiet, silent=quiet or as_json)
     path = model if output is None else check_output(output, force, inputs=[model, table])
     loaded = LoadedModel(model)
-    source = open_input(table, make_layout(no_header, names, sheet, header_row, query))
+    source = open_input(table, layout)
     found = update_model(loaded, read_labeled(loaded, source, target))
     _show(found, source.label, loaded)
     save(found.model, path)
