@@ -16,6 +16,7 @@ from takagi import kernels
 from takagi._typing import FloatArray, IntArray
 
 _BLOCK_ROWS = 1_024  # predicted at a time
+_FAR = 1e100
 
 
 @dataclass(frozen=True)
@@ -75,9 +76,12 @@ class Memory:
 
 
 class Shelf(NamedTuple):
-    """Rows divided by widths, the column that then tells most rows apart first, and sorted by it."""
+    """Rows divided by widths, transposed, sorted by the feature that then tells most of them apart, which is first.
 
-    rows: FloatArray
+    Rows that fill up the last group of a kernel are too far away to count.
+    """
+
+    rows: FloatArray  # of shape (n_features, n_filled)
     order: IntArray  # where each stood before
     place: IntArray  # where each of those before stands
     columns: IntArray
@@ -91,11 +95,17 @@ class Shelf(NamedTuple):
         with np.errstate(over="ignore"):  # infinitely far away is far away
             queries = ((X - self.origin) / self.widths)[:, self.columns]
         blended, fired = np.empty((2, len(X)))
-        known = weight[self.order], errors[self.order], float(damping)
+        known = self.arrange(weight), self.arrange(errors), float(damping)
         own = np.where(own < 0, -1, self.place[own])
-        blend_rows = kernels.find_kernel("blend_rows", queries.size * len(self.rows))
+        blend_rows = kernels.find_kernel("blend_rows", queries.size * len(self.order))
         blend_rows(np.ascontiguousarray(queries), own, self.rows, *known, blended, fired)
         return blended, fired
+
+    def arrange(self, values: FloatArray) -> FloatArray:
+        """Return values of the rows in the order of the shelf, zero for those that fill it up."""
+        arranged = np.zeros(self.rows.shape[1])
+        arranged[: len(values)] = values[self.order]
+        return arranged
 
 
 def shelve(rows: FloatArray, widths: FloatArray, orders: IntArray | None = None) -> Shelf:
@@ -106,5 +116,6 @@ def shelve(rows: FloatArray, widths: FloatArray, orders: IntArray | None = None)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     origin = rows.mean(axis=0)
-    scaled = np.ascontiguousarray((((rows - origin) / widths)[order])[:, columns])
-    return Shelf(scaled, order, place, columns, origin, widths)
+    filled = np.full((rows.shape[1], kernels.count_blocks(len(rows)) * kernels.LANES), _FAR)
+    filled[:, : len(rows)] = (((rows - origin) / widths)[order])[:, columns].T
+    return Shelf(filled, order, place, columns, origin, widths)

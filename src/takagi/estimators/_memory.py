@@ -104,7 +104,7 @@ class _Trial:
         """Return the mean squared error at rows that are left out one at a time, and its slopes by the logarithms."""
         shelf = shelve(self.rows, np.exp(logs[:-1]), self.orders)
         share = self.weight[queries] / self.weight[queries].sum()
-        known = self.weight[shelf.order], self.errors[shelf.order], float(np.exp(logs[-1]))
+        known = shelf.arrange(self.weight), shelf.arrange(self.errors), float(np.exp(logs[-1]))
         slopes, sorted_slopes = np.empty((2, len(logs)))
         loss = kernels.score_widths(shelf.place[queries], share, shelf.rows, *known, sorted_slopes)
         slopes[shelf.columns], slopes[-1] = sorted_slopes[:-1], sorted_slopes[-1]

@@ -106,6 +106,11 @@ def _emit_max(builder, a, b):
     return builder.select(builder.fcmp_ordered(">", a, b), a, b)
 
 
+def _emit_keep_up_to(builder, a, limit, value):
+    """Write the value where a is at most the limit, and else zero."""
+    return builder.select(builder.fcmp_ordered("<=", a, limit), value, ir.Constant(_VECTOR, [0.0] * LANES))
+
+
 def _emit_power_of_two(builder, exponent):
     """Write the bits of 2**exponent, for whole numbers."""
     bits = builder.add(builder.fptosi(exponent, _INTEGERS), ir.Constant(_INTEGERS, [1023] * LANES))
@@ -116,6 +121,7 @@ splat = _define_function(lambda builder, a: a, 1)
 fma = _define_function(_emit_call("fma"), 3)
 vector_min = _define_function(_emit_min, 2)
 vector_max = _define_function(_emit_max, 2)
+keep_up_to = _define_function(_emit_keep_up_to, 3)
 copy_sign = _define_function(_emit_call("copysign"), 2)
 vector_sqrt = _define_function(_emit_call("sqrt"), 1)
 vector_abs = _define_function(_emit_call("fabs"), 1)

@@ -42,10 +42,10 @@ def _augment(X, projection):
 
 def blend_rows(queries, own, rows, weight, values, damping, blended, fired):
     """Set what `values` blend to at each query, its own row (-1 for none) left out, and the sum of firing levels."""
-    for here in _blocks(len(queries), len(rows)):
+    for here in _blocks(len(queries), len(weight)):
         with np.errstate(over="ignore", invalid="ignore"):  # an infinite damping lets nothing through
-            firing = weight * np.exp(-0.5 * _measure_squares(queries[here], rows, _REACH**2))
-            firing[own[here, None] == np.arange(len(rows))] = 0.0
+            firing = weight * np.exp(-0.5 * _measure_squares(queries[here], rows.T, _REACH**2))
+            firing[own[here, None] == np.arange(len(weight))] = 0.0
             total = damping + firing.sum(axis=1)
             blended[here] = firing @ values / total
             fired[here] = total - damping
