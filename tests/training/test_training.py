@@ -342,6 +342,18 @@ def test_the_best_iteration_is_the_first_of_smallest_validation_error(data, star
     assert (result.n_iter, result.stopped) == (400, "max_iter")
 
 
+def test_iterates_between_two_validations_are_passed_over(data, start):
+    config = TrainConfig(learning_rate=0.1, max_iter=400)
+    every, tenth = (train(start, *data, config, rng=np.random.default_rng(0), every=n) for n in (1, 10))
+    np.testing.assert_array_equal(every.history["train_loss"], tenth.history["train_loss"])
+    curve, seen = every.history["val_loss"], tenth.history["val_loss"]
+    assert (seen[:9] == tenth.start_loss).all()
+    for n in (10, 140, 250, 400):  # 250 ends a block
+        assert (seen[n - 1 : n + 9] == curve[n - 1]).all()
+    assert tenth.best_iter % 10 == 0
+    assert tenth.best_loss == curve[9::10].min()
+
+
 def test_the_first_of_equal_iterations_is_the_best(data, start):
     result = train(start, *data, replace(PLAIN, learning_rate=0.0))
     assert len(set(result.history["val_loss"])) == 1

@@ -38,10 +38,11 @@ from takagi.training import Callback
 class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseCommittee):
     """Several fuzzy regressors that predict their mean: mostly more accurate than one, and the error is estimated.
 
-    The rows are split into folds. Each member trains on the rows outside its fold and keeps the iterate with the
-    smallest error on the fold (on 500 rows of it, if it is larger). So every row has a member that was not trained on
-    it, and the predictions of these give an estimate of the error on new rows. Where pilot fits set the penalties, they
-    are run once, on all rows, for all members; where the number of rules is open, every second member has half of them.
+    The rows are split into folds. Each member trains on the rows outside its fold and keeps the iterate, of every
+    tenth, with the smallest error on the fold (on 500 rows of it, if it is larger). So every row has a member that was
+    not trained on it, and the predictions of these give an estimate of the error on new rows. Where pilot fits set the
+    penalties, they are run once, on all rows, for all members; where the number of rules is open, every second member
+    has half of them.
 
     What these predictions lack at a row is remembered, and added for rows that are like it: a rule of order zero for
     each training row. In which features rows must be alike is learned. It finds detail that is too fine for the

@@ -195,6 +195,82 @@ class Trained:
         return not trained <= max(others) * (1 + 1e-9)
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """Rows and first rules of a training, in its units; trainings that differ in settings only may share them."""
+
+    rows: Rows  # in the units of the data
+    scaled: Rows
+    judges: Rows | None  # scaled, too
+    units: Units
+    rules: RuleBase
+    features: IntArray  # which of all features the rules are about
+    n_features: int  # how many there are
+
+    def begin(
+        self, plan: Plan, rng: np.random.Generator, watch: Watch, *, every: int = 1, keep_interrupted: bool = False
+    ) -> Callable[[], Trained]:
+        """Return a training with the settings of a plan, all of whose random numbers are the generator's."""
+        rows, scaled = self.rows, self.scaled
+        deviation = measure_columns(rows.y, rows.weight)[1]
+        variance = float(((deviation / self.units.y_scale) ** 2).sum())
+        config = plan.penalties.configure(plan.config, len(rows.X), rows.X.shape[1], variance)
+        bounds = plan.bounds
+        if plan.stays_in_range:
+            bounds = bound_by_range(scaled.X.min(axis=0), scaled.X.max(axis=0), self.rules, config)
+        judges = Rows(None, None, None) if self.judges is None else self.judges  # type: ignore[arg-type]
+        call = partial(
+            train,
+            self.rules,
+            scaled.X,
+            scaled.y,
+            judges.X,
+            judges.y,
+            config,
+            rng=rng,
+            sample_weight=scaled.weight,
+            sample_weight_val=judges.weight,
+            callback=watch.follow(self.units.loss_factor),
+            bounds=bounds,
+            keep_interrupted=keep_interrupted,
+            every=every,
+        )
+
+        def go() -> Trained:
+            result = call()
+            watch.count(result.n_iter)
+            return Trained(result, self.rules, self.units, rows, config, self.features, self.n_features)
+
+        return go
+
+    def fork(self, plan: Plan, rng: np.random.Generator) -> np.random.Generator:
+        """Return a generator of its own for a training, so that it may run beside others."""
+        return fork_generator(plan.config, len(self.scaled.X), self.rules.n_rules, rng)
+
+
+def prepare_training(
+    rows: Rows,
+    held_out: Rows | None,
+    plan: Plan,
+    rng: np.random.Generator,
+    watch: Watch,
+    start: RuleBase | None = None,
+    features: IntArray | None = None,
+) -> Prepared:
+    """Choose the features of a training unless given, bring its rows into standard units and make its first rules."""
+    rows, n_features = rows.balance(), rows.X.shape[1]
+    features = choose_features(rows, plan, start) if features is None else features
+    if len(features) < n_features:
+        rows = rows.take_features(features)
+        held_out = None if held_out is None else held_out.take_features(features)
+        start = None if start is None else _narrow(start, features)
+    units = measure_units(rows, plan.scales_inputs, plan.scales_target, plan.centers_target)
+    scaled = spread_weights(units.standardize(rows))
+    judges = None if held_out is None else units.standardize(held_out)
+    rules = initialize(scaled, plan, rng, watch) if start is None else units.express(forget_data(start))
+    return Prepared(rows, scaled, judges, units, rules, features, n_features)
+
+
 def train_rules(
     rows: Rows,
     held_out: Rows | None,
@@ -203,76 +279,32 @@ def train_rules(
     watch: Watch,
     *,
     start: RuleBase | None = None,
+    every: int = 1,
     keep_interrupted: bool = False,
 ) -> Trained:
     """Train rules on rows; held-out rows choose the iterate, without them it is the last one.
 
-    Rules start from `start`, in the units of the data, or from initial ones. Ctrl-C is raised unless
-    `keep_interrupted`, which keeps the best rules so far.
+    Rules start from `start`, in the units of the data, or from initial ones. So many iterations lie between two
+    validations. Ctrl-C is raised unless `keep_interrupted`, which keeps the best rules so far.
     """
-    return begin_training(
-        rows, held_out, plan, rng, watch, start=start, keep_interrupted=keep_interrupted, is_alone=True
-    )()
+    prepared = prepare_training(rows, held_out, plan, rng, watch, start)
+    return prepared.begin(plan, rng, watch, every=every, keep_interrupted=keep_interrupted)()
 
 
 def begin_training(
-    rows: Rows,
-    held_out: Rows | None,
-    plan: Plan,
-    rng: np.random.Generator,
-    watch: Watch,
-    *,
-    start: RuleBase | None = None,
-    keep_interrupted: bool = False,
-    is_alone: bool = False,
+    rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Generator, watch: Watch, *, every: int = 1
 ) -> Callable[[], Trained]:
-    """Return a training that `Watch.run` may run beside others, with random numbers of its own unless it is alone."""
-    rows, n_features = rows.balance(), rows.X.shape[1]
-    features = np.arange(n_features)
-    if n_features > plan.max_features and not plan.has_fixed_rules:
-        features = _choose_features(rows, plan, start)
-        rows = rows.take_features(features)
-        held_out = None if held_out is None else held_out.take_features(features)
-        start = None if start is None else _narrow(start, features)
-    units = measure_units(rows, plan.scales_inputs, plan.scales_target, plan.centers_target)
-    scaled = spread_weights(units.standardize(rows))
-    judges = units.standardize(held_out) if held_out is not None else Rows(None, None, None)  # type: ignore[arg-type]
-    rules = initialize(scaled, plan, rng, watch) if start is None else units.express(forget_data(start))
-    deviation = measure_columns(rows.y, rows.weight)[1]
-    variance = float(((deviation / units.y_scale) ** 2).sum())
-    config = plan.penalties.configure(plan.config, len(rows.X), rows.X.shape[1], variance)
-    bounds = plan.bounds
-    if plan.stays_in_range:
-        bounds = bound_by_range(scaled.X.min(axis=0), scaled.X.max(axis=0), rules, config)
-    own = rng if is_alone else fork_generator(config, len(scaled.X), rules.n_rules, rng)
-    call = partial(
-        train,
-        rules,
-        scaled.X,
-        scaled.y,
-        judges.X,
-        judges.y,
-        config,
-        rng=own,
-        sample_weight=scaled.weight,
-        sample_weight_val=judges.weight,
-        callback=watch.follow(units.loss_factor),
-        bounds=bounds,
-        keep_interrupted=keep_interrupted,
-    )
-
-    def go() -> Trained:
-        result = call()
-        watch.count(result.n_iter)
-        return Trained(result, rules, units, rows, config, features, n_features)
-
-    return go
+    """Return a training that `Watch.run` may run beside others, with random numbers of its own."""
+    prepared = prepare_training(rows, held_out, plan, rng, watch)
+    return prepared.begin(plan, prepared.fork(plan, rng), watch, every=every)
 
 
-def _choose_features(rows: Rows, plan: Plan, start: RuleBase | None) -> IntArray:
-    """Return the features that rules are about: those that tell most of the target, or those of the start."""
+def choose_features(rows: Rows, plan: Plan, start: RuleBase | None = None) -> IntArray:
+    """Return the features that rules are about: all, those that tell most of the target, or those of the start."""
+    n_features = rows.X.shape[1]
+    if n_features <= plan.max_features or plan.has_fixed_rules:
+        return np.arange(n_features)
     if start is not None:
-        n_features = rows.X.shape[1]
         slopes = start.consequents[:, :, 1 : 1 + n_features]
         return np.flatnonzero(np.isfinite(start.widths).any(axis=0) | (slopes != 0).any(axis=(0, 1)))
     units = measure_units(rows, scales_inputs=True, scales_target=True)

@@ -10,7 +10,7 @@ from takagi.fitting import Rows, Units, bound_by_range, center_logits
 from takagi.profile import measure_profile, sort_rules
 from takagi.rulebase import RuleBase, pack, unpack
 from takagi.streaming._seen import Seen
-from takagi.training import Bounds, Run, TrainConfig, begin_state, find_width_floor
+from takagi.training import NEVER, Bounds, Run, TrainConfig, begin_state, find_width_floor
 
 MAX_HISTORY = 1_000
 
@@ -82,7 +82,7 @@ class Learner:
         scaled = [self.units.standardize(rows) for rows in (training, seen.reservoir)]
         data, held_out = (tuple(np.ascontiguousarray(part) for part in rows) for rows in scaled)
         bounds = self._bound(seen, config) if stays_in_range else None
-        run = Run(self.start, config, data, held_out, n_iter, state=self.state, is_thorough=False, bounds=bounds)
+        run = Run(self.start, config, data, held_out, n_iter, state=self.state, every=NEVER, bounds=bounds)
         self.state.best_loss[0] = run.validate(self.state.best)
         return run
 

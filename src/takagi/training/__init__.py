@@ -19,6 +19,7 @@ from takagi.training._config import (
 )
 from takagi.training._own import FeasibleSet
 from takagi.training._train import (
+    NEVER,
     Run,
     announce_compilation,
     begin_state,
@@ -30,6 +31,7 @@ from takagi.training._train import (
 
 __all__ = [
     "LOSSES",
+    "NEVER",
     "SCHEDULES",
     "Bounds",
     "Callback",

@@ -329,7 +329,7 @@ class TrainResult:
         `rule_base` is the initial one.
     history : dict of str to ndarray of shape (n_iter,)
         "train_loss" of each batch with the kept rules, before the update, and "val_loss" with all rules, after it: the
-        RMSE, or the mean log loss.
+        RMSE, or the mean log loss. Iterations that are not validated have the loss of the last one that is.
     stopped : {"max_iter", "no_change", "callback", "interrupted", "diverged"}
         Why training ended.
     start_loss : float

@@ -27,7 +27,7 @@ logger = logging.getLogger("takagi")
 _NUMBERS_PER_BLOCK = 2**18  # random numbers drawn at a time, which bounds the memory of a block
 _ITERATIONS_PER_BLOCK = 250
 _ENDS = {kernels.GOES_ON: "", kernels.STALLED: "no_change", kernels.DIVERGED: "diverged"}
-_NEVER = 2**62  # iterations from one validation to the next, if only the end of a block is validated
+NEVER = 2**62  # iterations from one validation to the next, if only the end of a block is validated
 
 Blocks = Iterator[tuple[IntArray, BoolArray]]  # batches and DropRule masks of some iterations
 
@@ -48,6 +48,7 @@ def train(
     callback: Callback | None = None,
     bounds: Bounds | FeasibleSet | None = None,
     keep_interrupted: bool = True,
+    every: int = 1,
 ) -> TrainResult:
     """Train a rule base by mini-batch gradient descent with L2, DropRule and the configured optimizer.
 
@@ -77,6 +78,9 @@ def train(
         Where parameters may go. A start beyond them is moved to the nearest point within first.
     keep_interrupted : bool, default=True
         Whether Ctrl-C keeps the best rules so far, once there are any, with a warning; if not, it is raised.
+    every : int, default=1
+        Iterations from one validation to the next, which may take longer than the training. The last one of a block of
+        250 is always validated.
 
     Returns
     -------
@@ -112,7 +116,7 @@ def train(
         raise ValueError("keep is a recorded mask for recorded batches, but batches is missing.")
     else:
         n_iter, blocks = config.max_iter, _draw_blocks(config, len(training[0]), rule_base.n_rules, rng)
-    run = Run(rule_base, config, training, validation, n_iter, bounds=bounds)
+    run = Run(rule_base, config, training, validation, n_iter, every=every, bounds=bounds)
     announce_compilation()
     try:
         stopped = _run_blocks(run, blocks, callback)
@@ -245,8 +249,8 @@ class Run:
         Iterations that there is to be room for in the history.
     state : State, optional
         Where an earlier run of the same rules ended, to go on from; it is written to.
-    is_thorough : bool, default=True
-        Whether every iterate is validated, as in the paper, or only the last one of each block.
+    every : int, default=1
+        Iterations from one validation to the next, 1 as in the paper; the last one of a block is always validated.
     bounds : Bounds or FeasibleSet, optional
         Where parameters may go.
     """
@@ -259,7 +263,7 @@ class Run:
         validation: tuple,
         max_iter: int,
         state: kernels.State | None = None,
-        is_thorough: bool = True,
+        every: int = 1,
         bounds: Bounds | FeasibleSet | None = None,
     ) -> None:
         if config.loss == "log":
@@ -270,7 +274,7 @@ class Run:
         self.config, self.training = config, training
         self.shape = pack(rule_base)[1]
         self.validation = tuple(map(to_lanes, (*validation[:2], validation[2][:, None])))
-        self.settings = _settings(config, rule_base, every=1 if is_thorough and len(validation[0]) else _NEVER)
+        self.settings = _settings(config, rule_base, every=every if len(validation[0]) else NEVER)
         self.tied_sets = None if rule_base.sets is None else _tie_sets(rule_base)
         self.work = kernels.make_work(self.shape, _count_together(config, min(config.batch_size, len(training[0]))))
         self.columns = kernels.make_columns(self.shape)
@@ -342,11 +346,17 @@ class Run:
         return TrainResult(
             rule_base=unpack(self.state.best, self.rule_base),
             best_iter=int(self.state.best_iter[0]),
-            history={"train_loss": history[:, 0].copy(), "val_loss": history[:, 1].copy()},
+            history={"train_loss": history[:, 0].copy(), "val_loss": _fill_gaps(history[:, 1], self.start_loss)},
             stopped=stopped,
             start_loss=self.start_loss,
             n_iter=len(history),
         )
+
+
+def _fill_gaps(losses: FloatArray, start_loss: float) -> FloatArray:
+    """Return validation losses with the last one before it in place of each that is NaN."""
+    known = np.maximum.accumulate(np.where(np.isnan(losses), 0, np.arange(1, len(losses) + 1)))
+    return np.r_[start_loss, losses][known]
 
 
 def check_dataset(X: FloatArray | None, y: FloatArray | None, weight: FloatArray | None, rules: RuleBase) -> tuple:
