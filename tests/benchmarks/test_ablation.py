@@ -29,10 +29,10 @@ def stages(table):
 
 
 def test_pilots_and_teachers_run_where_the_part_says_so(stages):
-    assert stages[WHOLE] == {"pilots": 6, "training": 1}
+    assert stages[WHOLE] == {"pilots": 7, "training": 1}
     assert stages["no pilots"] == {"training": 1}
-    assert stages["usual smoothness"] == {"pilots": 2, "training": 1}
-    assert stages["with 4 teachers"] == {"pilots": 6, "training": 1, "teachers": 3, "student": 1}
+    assert stages["usual smoothness"] == {"pilots": 3, "training": 1}
+    assert stages["with 4 teachers"] == {"pilots": 7, "training": 1, "teachers": 3, "student": 1}
 
 
 def test_ridge_regression_is_taken_by_the_whole_recipe_and_not_without_it():

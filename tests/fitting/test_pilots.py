@@ -246,5 +246,5 @@ def test_pilots_are_given_a_sample_of_very_many_rows():
     X = rng.normal(size=(60_000, 1))
     watch = Watch()
     seek(X, X, watch=watch, batch_size=10, n_rules=1)
-    assert watch.stages[0].n_fits == 6
-    assert watch.n_expected == 6 * 500
+    assert watch.stages[0].n_fits == 7
+    assert watch.n_expected == 2 * 500 + 5 * 250

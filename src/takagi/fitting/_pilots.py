@@ -15,7 +15,8 @@ frequencies have, logistic regression is the line, and log-odds are multiplied b
 temperature (Guo et al., 2017), so that probabilities are those that rows held out have.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -44,7 +45,7 @@ from takagi.fitting._rows import (
     shrink_share,
     stack_rows,
 )
-from takagi.fitting._training import Watch, begin_training
+from takagi.fitting._training import Prepared, Trained, Watch, choose_features, prepare_training
 from takagi.rulebase import RuleBase
 from takagi.training import LOSSES, Loss
 
@@ -54,7 +55,8 @@ _FIRST = (0.02, 0.03)  # penalties of the pilots that measure the noise: l2 of a
 _ENOUGH_ROWS = 75  # held-out rows that tell the noise
 _MAX_ROWS = 50_000  # that pilots are given
 _MAX_RULES = (16, 32)  # of the pilots that measure the noise, and of those that choose
-_SHORTER = (2, 4)  # times fewer iterations: of most pilots, and of those that show the worth of rules
+_SHORTER = (2, 4)  # times fewer iterations: of most pilots, and of those that choose or show the worth of rules
+_EVERY = 25  # iterations from one validation to the next, if many rows validate
 _HUGE = 1e100  # an error, or a square, that is as good as infinite
 _ALPHAS = np.logspace(-6, 5, 23)  # the smallest for targets that are sums of columns, as in many tables
 _MAX_CELLS = 2 * 10**7
@@ -110,24 +112,25 @@ def run_pilots(rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Gen
     chooses = len(splits) == 1 and rows.X.shape[1] <= len(rows.X)  # else too few rows to choose by
     mixes, n_iter, n_few = plan.may_be_ridge, *(max(1, plan.config.max_iter // times) for times in _SHORTER)
     watch.begin("pilots")
-    n_more = n_iter * len(SMOOTHNESS_PER_NOISE) if chooses else mixes * n_few * len(splits)
+    n_more = n_iter + n_few * len(SMOOTHNESS_PER_NOISE) if chooses else mixes * n_few * len(splits)
     watch.expect(n_iter * len(splits) + n_more)
-    begin = partial(_begin_pilot, plan=plan, rng=rng, watch=watch)
+    bench = _Bench(splits, plan, rng, watch)
     weight = np.concatenate([judges.weight for _, judges in splits])
 
     # how much is noise, by pilots with penalties that suit most tables
     n_batches = [len(training.X) / plan.config.batch_size for training, _ in splits]
-    first = [plan.penalties.for_pilot(*_FIRST, number) for number in n_batches]
-    pilots = watch.run(begin(*one, _MAX_RULES[0], n_iter, keeps_best=True) for one in zip(splits, first, strict=True))
-    noise = np.average(np.concatenate([pilot.losses for pilot in pilots]), weights=weight)
-    penalties, mix = plan.penalties.with_noise(float(noise)), Mix()
+    first = [[plan.penalties.for_pilot(*_FIRST, number)] for number in n_batches]
+    pilots = bench.train(first, _MAX_RULES[0], n_iter, keeps_best=True)
+    noise = float(np.average(np.concatenate([pilot.losses for pilot in pilots]), weights=weight))
+    penalties, mix = plan.penalties.with_noise(noise), Mix()
 
     # how smooth rules should be, and what rules with these penalties are worth
     if chooses and not watch.has_ended:
-        penalties, best = _choose_smoothness(splits[0], penalties, partial(begin, n_iter=n_iter), watch)
-        pilots = [best]
+        penalties = _choose_smoothness(bench, penalties, n_few)
+        (best,) = pilots = bench.train([[penalties]], _MAX_RULES[1], n_iter)
+        penalties = penalties.with_noise(min(noise, float(np.average(best.losses, weights=weight))))
     elif mixes and not watch.has_ended:
-        pilots = watch.run(begin(split, penalties, _MAX_RULES[0], n_few) for split in splits)
+        pilots = bench.train([[penalties]] * len(splits), _MAX_RULES[0], n_few)
     if mixes and not watch.has_ended:
         mix = _mix_pilots(rows, splits, pilots, weight, plan.has_classes)
     watch.say(_describe(penalties, mix, plan.has_classes))
@@ -158,29 +161,49 @@ def _split(rows: Rows, plan: Plan, rng: np.random.Generator) -> Iterator[Split]:
         yield rows.take(training), rows.take(np.r_[chosen, heavy])
 
 
-def _begin_pilot(
-    split: Split,
-    penalties: Penalties,
-    max_rules: int,
-    n_iter: int,
-    *,
-    keeps_best: bool = False,
-    plan: Plan,
-    rng: np.random.Generator,
-    watch: Watch,
-) -> Callable[[], _Pilot]:
-    """Return what trains a pilot and measures its losses on the held-out rows, which may choose its iterate."""
-    training, judges = split
-    n_rules = plan.n_rules if plan.has_fixed_rules else min(plan.n_rules, max_rules, len(training.X))
-    config = replace(plan.config, max_iter=n_iter, n_iter_no_change=None)
-    own = replace(plan, n_rules=n_rules, penalties=penalties, config=config)
-    train = begin_training(training, judges if keeps_best else None, own, rng, watch)
+class _Bench:
+    """Trains pilots; those of one split and size start from the same rules."""
 
-    def go() -> _Pilot:
-        rules = train().rules
-        return _Pilot(rules, measure_losses(rules, split, LOSSES[config.loss]))
+    def __init__(self, splits: list[Split], plan: Plan, rng: np.random.Generator, watch: Watch) -> None:
+        self.splits, self.plan, self.rng, self.watch = splits, plan, rng, watch
+        self.features = [choose_features(training, plan) for training, _ in splits]
+        self._prepared: dict[tuple[int, int, bool], Prepared] = {}
 
-    return go
+    def train(
+        self, penalties: Sequence[Sequence[Penalties]], max_rules: int, n_iter: int, *, keeps_best: bool = False
+    ) -> list[_Pilot]:
+        """Return a pilot for each of the penalties of each split, which held-out rows judge and may stop."""
+        return self.watch.run(
+            pilot
+            for place, tried in enumerate(penalties)
+            for pilot in self._begin(place, tried, max_rules, n_iter, keeps_best)
+        )
+
+    def _begin(
+        self, place: int, penalties: Sequence[Penalties], max_rules: int, n_iter: int, keeps_best: bool
+    ) -> Iterator[Callable[[], _Pilot]]:
+        """Yield pilots that differ in their penalties only: they get the same batches."""
+        plan, split = self.plan, self.splits[place]
+        n_rules = plan.n_rules if plan.has_fixed_rules else min(plan.n_rules, max_rules, len(split[0].X))
+        config = replace(plan.config, max_iter=n_iter, n_iter_no_change=None)
+        plan = replace(plan, n_rules=n_rules, config=config)
+        key = place, n_rules, keeps_best
+        if key not in self._prepared:
+            rows, judges = split[0], split[1] if keeps_best else None
+            self._prepared[key] = prepare_training(
+                rows, judges, plan, self.rng, self.watch, features=self.features[place]
+            )
+        prepared, every = self._prepared[key], 1 if len(self.splits) > 1 else _EVERY
+        drawn = prepared.fork(plan, self.rng)
+        for one in penalties:
+            train = prepared.begin(replace(plan, penalties=one), deepcopy(drawn), self.watch, every=every)
+            yield partial(_finish_pilot, train, split, LOSSES[config.loss])
+
+
+def _finish_pilot(train: Callable[[], Trained], split: Split, loss: Loss) -> _Pilot:
+    """Train a pilot and measure its losses on the held-out rows."""
+    rules = train().rules
+    return _Pilot(rules, measure_losses(rules, split, loss))
 
 
 def measure_losses(rules: RuleBase, split: Split, loss: Loss) -> FloatArray:
@@ -202,16 +225,13 @@ def measure_entropy(part: FloatArray) -> float:
     return max(float(-(part * np.log(np.maximum(part, 1e-300))).sum()), 1e-12)
 
 
-def _choose_smoothness(
-    split: Split, usual: Penalties, begin: Callable[..., Callable[[], _Pilot]], watch: Watch
-) -> tuple[Penalties, _Pilot]:
-    """Return penalties with the best smoothness, the usual one in doubt, and the pilot with the smallest losses."""
-    weight, noise = split[1].weight, usual.noise
-    fitted = watch.run(begin(split, usual.with_noise(noise, factor), _MAX_RULES[1]) for factor in SMOOTHNESS_PER_NOISE)
-    means = np.average([pilot.losses for pilot in fitted], axis=1, weights=weight)
-    best = int(means.argmin())
-    chosen = best if is_clearly_less(fitted[best].losses, fitted[0].losses, weight) else 0
-    return usual.with_noise(min(noise, float(means[best])), SMOOTHNESS_PER_NOISE[chosen]), fitted[best]
+def _choose_smoothness(bench: _Bench, usual: Penalties, n_iter: int) -> Penalties:
+    """Return penalties with the best smoothness, the usual one in doubt."""
+    weight = bench.splits[0][1].weight
+    tried = [usual.with_noise(usual.noise, factor) for factor in SMOOTHNESS_PER_NOISE]
+    losses = [pilot.losses for pilot in bench.train([tried], _MAX_RULES[1], n_iter)]
+    best = int(np.average(losses, axis=1, weights=weight).argmin())
+    return tried[best] if is_clearly_less(losses[best], losses[0], weight) else usual
 
 
 def _describe(penalties: Penalties, mix: Mix, has_classes: bool) -> str:
