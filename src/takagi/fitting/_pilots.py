@@ -336,7 +336,8 @@ def fit_ridge(rows: Rows, slopes: float = 1.0) -> RuleBase:
     mean, scale = measure_columns(rows.X, rows.weight)
     y_mean, y_scale = measure_columns(rows.y, rows.weight)
     sample = slice(None, None, -(-rows.X.size // _MAX_CELLS))
-    ridge = RidgeCV(_ALPHAS) if len(rows.X) > 2 else Ridge()  # two rows cannot choose
+    mode = "svd" if len(rows.X) > rows.X.shape[1] else "eigen"  # whichever is quicker
+    ridge = RidgeCV(_ALPHAS, gcv_mode=mode) if len(rows.X) > 2 else Ridge()  # two rows cannot choose
     ridge.fit(((rows.X - mean) / scale)[sample], ((rows.y - y_mean) / y_scale)[sample], rows.weight[sample])
     coef, intercept = np.reshape(ridge.coef_, (rows.y.shape[1], -1)), np.reshape(ridge.intercept_, -1)
     consequents = slopes * np.concatenate([intercept[:, None], coef], axis=1)[None]
