@@ -15,7 +15,7 @@ LAYERS = [
     ["bend", "_checks"],
     ["_validation"],
     ["kernels", "datasets", "profile", "calibration", "scores", "_extrapolation", "_dask", "_scoring"],
-    ["_labels", "_conditions", "tables"],
+    ["_labels", "_conditions", "_inputs", "tables"],
     ["_wording"],
     ["rulebase", "memory"],
     ["rulemodel"],

@@ -34,7 +34,7 @@ def validate_rows(estimator: Any, X: Table) -> FloatArray:
         from sklearn.utils.validation import validate_data  # takes a second, which plain rows need not wait for
 
         rows = validate_data(estimator, X, reset=False, dtype=np.float64, ensure_all_finite=False)
-    reject_missing(rows, "X", names, getattr(estimator, "kind", type(estimator).__name__))
+    reject_infinite(rows, names)
     return rows
 
 
@@ -132,6 +132,30 @@ def lie_within(rows: FloatArray, limits: FloatArray) -> bool:
     return not ((rows < low).any() or (rows > high).any())
 
 
+def check_features(X: FloatArray, names: Sequence[str] | None, must_have_values: bool) -> None:
+    """Raise an error for features that cannot be trained on: infinite or huge ones, or a column without any value."""
+    reject_infinite(X, names)
+    reject_huge(X, "X", names)
+    if must_have_values and not are_finite(X) and (empty := np.isnan(X).all(axis=0)).any():
+        column = int(empty.argmax())
+        raise ValueError(
+            f"X has no value in column {(names[column] if names is not None else column)!r}: all are missing (NaN). "
+            "Drop the column, or put takagi.TableEncoder() before the model in a pipeline, which does so."
+        )
+
+
+def reject_infinite(X: FloatArray, names: Sequence[str] | None) -> None:
+    """Raise an error that names the first column with infinity; NaN is a value that is missing."""
+    if are_finite(X) or not (bad := np.isinf(X)).any():
+        return
+    column = int(bad.any(axis=0).argmax())
+    raise ValueError(
+        f"X contains infinity in column {(names[column] if names is not None else column)!r} (first in row "
+        f"{int(bad[:, column].argmax())}; {int(bad.sum())} such values in {int(bad.any(axis=0).sum())} column(s)). Put "
+        "NaN where a value is missing, or drop these rows: numbers must be finite (no inf)."
+    )
+
+
 def reject_missing(values: FloatArray, what: str, names: Sequence[str] | None, estimator: str) -> None:
     """Raise an error that names the columns with NaN or infinity."""
     if are_finite(values):
@@ -150,7 +174,7 @@ def reject_missing(values: FloatArray, what: str, names: Sequence[str] | None, e
 
 def reject_huge(values: FloatArray, what: str, names: Sequence[str] | None) -> None:
     """Raise an error that names the column of a number too large to train on: means and ranges would overflow."""
-    if not values.size or max(values.max(), -values.min()) <= LARGEST:
+    if not values.size or max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None)) <= LARGEST:
         return
     row, column = np.argwhere(np.abs(values) > LARGEST)[0]
     where = f" in column {(names[column] if names is not None else int(column))!r}" if what == "X" else ""
@@ -212,6 +236,10 @@ def check_rule_shapes(rules: "RuleBase") -> None:
         )
     if rules.limits is not None and rules.limits.shape != (rules.n_features, 2):
         raise ValueError(f"limits must have shape {(rules.n_features, 2)}, got {rules.limits.shape}.")
+    if rules.usual is not None and rules.usual.shape != (rules.n_rules, rules.n_features):
+        raise ValueError(f"usual must have shape {(rules.n_rules, rules.n_features)}, got {rules.usual.shape}.")
+    if rules.usual is not None and (rules.n_projected or rules.consequent_projection is not None):
+        raise ValueError("usual and projections cannot be had together: a projection needs every value.")
     if rules.sets is not None and rules.sets.shape != centers.shape:
         raise ValueError(f"sets must have the shape of centers {centers.shape}, got {rules.sets.shape}.")
 
@@ -231,6 +259,8 @@ def check_rule_values(rules: "RuleBase") -> None:
                 f"the lower limit of {what} must not be above the upper one, neither may be NaN, and where there is no "
                 "limit they are minus infinity and infinity."
             )
+    if rules.usual is not None and not _are_columns(rules.usual):
+        raise ValueError("usual must have finite numbers, or NaN for all rules, for each feature.")
     if not (rules.widths > 0).all():
         raise ValueError(f"widths must be positive, got {rules.widths.min()}.")
     profile = rules.profile
@@ -255,6 +285,11 @@ def check_rule_values(rules: "RuleBase") -> None:
 def _are_intervals(limits: FloatArray) -> bool:
     low, high = limits[..., 0], limits[..., 1]
     return bool(((low <= high) & (low < np.inf) & (high > -np.inf)).all())
+
+
+def _are_columns(usual: FloatArray) -> bool:
+    is_known = np.isfinite(usual)
+    return bool((is_known.all(axis=0) | np.isnan(usual).all(axis=0)).all())
 
 
 def _is_tied(rules: "RuleBase") -> bool:

@@ -9,7 +9,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from takagi._checks import reject_missing, reject_text
+from takagi._checks import check_features, reject_text
 from takagi._frames import accept_arrow
 from takagi._text import shorten
 from takagi._typing import FloatArray, IntArray, Table
@@ -35,7 +35,7 @@ def validate_classes(
         ensure_min_samples=min_rows, reset=reset,
     )  # fmt: skip
     names = getattr(estimator, "feature_names_in_", None)
-    reject_missing(X, "X", names, type(estimator).__name__)
+    check_features(X, names, must_have_values=reset)
     labels, weight = read_labels(y, len(X)), validate_weight(sample_weight, X)
     is_first = not hasattr(estimator, "classes_")
     if is_first:

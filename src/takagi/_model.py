@@ -89,7 +89,7 @@ class OpenModel:
         """Return the cells of the columns as text, row by row."""
         if self.encoder is not None:
             return self.encoder.show(X)
-        return [[format_number(value) for value in row] for row in self.encode(X)]
+        return [["missing" if np.isnan(value) else format_number(value) for value in row] for row in self.encode(X)]
 
     def measure(self, X: Table = None) -> RuleModel:
         """Return the model with the summary of a table in its parts, or of the training rows if none is given."""
@@ -253,7 +253,7 @@ def open_committee(model: Any) -> OpenCommittee:
         for scaler in scalers:
             shift, scale = _read_scaler(scaler, rows.shape[1])
             rows = (rows - shift) / scale
-        return memory.recall(members[0].model_.hold_rows(rows))
+        return memory.recall(members[0].model_.fill_rows(rows))
 
     return OpenCommittee(opened, recall)
 

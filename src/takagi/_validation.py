@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from takagi import _compat
-from takagi._checks import reject_bad_target, reject_huge, reject_missing, reject_text
+from takagi._checks import check_features, reject_bad_target, reject_huge, reject_text
 from takagi._frames import accept_arrow
 from takagi._typing import FloatArray, Table
 
@@ -54,9 +54,8 @@ def validate_training(
         ensure_min_samples=min_rows, reset=reset,
     )  # fmt: skip
     names = getattr(estimator, "feature_names_in_", None)
-    reject_missing(X, "X", names, type(estimator).__name__)
+    check_features(X, names, must_have_values=reset)
     targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-    reject_huge(X, "X", names)
     reject_huge(targets, "y", None)
     return TrainingData(X, targets, validate_weight(sample_weight, X), names, target_names, y.ndim == 1)
 

@@ -42,7 +42,7 @@ def average_outputs(
 ) -> FloatArray:
     """Return the mean of what models predict, and what is remembered of such rows, of shape (n_rows, n_outputs)."""
     mean = np.mean([model.predict_raw(rows, n_threads) for model in models], axis=0)
-    return mean if memory is None else mean + memory.correct(models[0].hold_rows(rows), n_threads=n_threads)
+    return mean if memory is None else mean + memory.correct(models[0].fill_rows(rows), n_threads=n_threads)
 
 
 def average_chances(models: Sequence[RuleModel], rows: FloatArray, n_threads: int = 1) -> FloatArray:

@@ -1,12 +1,12 @@
 """Profiles: the summary of the data that texts, explanations and exports of rules need."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from takagi._checks import N_LEVELS
+from takagi._checks import N_LEVELS, are_finite
 from takagi._typing import ArrayLike, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -119,6 +119,8 @@ def measure_profile(
 ) -> Profile:
     """Summarize rows, which are features and targets: their ranges, and the rest of at most ten thousand of them.
 
+    Values that are missing (NaN) are left out of the summary of their column.
+
     Examples
     --------
     >>> from takagi import RuleBase
@@ -179,6 +181,8 @@ def spread_rows(n_rows: int, most: int) -> IntArray:
 
 def _mean(columns: FloatArray, weight: FloatArray) -> FloatArray:
     """Return weighted means, kept within the range of each column."""
+    if not are_finite(columns):
+        return np.array([_mean(values[:, None], own)[0] for values, own in _split_present(columns, weight)])
     peak = np.abs(columns).max(axis=0)
     peak[peak == 0] = 1.0
     mean = np.average(columns / peak, axis=0, weights=weight) * peak
@@ -191,9 +195,21 @@ def _quantiles(columns: FloatArray, sample: IntArray, weight: FloatArray) -> Flo
     A sample of the rows, which may miss the smallest and the largest value of all, tells those in between.
     """
     quantiles = np.empty((len(LEVELS), columns.shape[1]))
-    for m, column in enumerate(columns[sample].T):
+    for m, (column, own) in enumerate(_split_present(columns[sample], weight)):
         order = np.argsort(column, kind="stable")
-        reached = np.cumsum(weight[order])
+        reached = np.cumsum(own[order])
         quantiles[:, m] = column[order[np.searchsorted(reached, LEVELS * reached[-1] * (1 - 1e-12))]]
-    quantiles[0], quantiles[-1] = columns.min(axis=0), columns.max(axis=0)
+    quantiles[0], quantiles[-1] = np.fmin.reduce(columns, axis=0), np.fmax.reduce(columns, axis=0)
     return quantiles
+
+
+def _split_present(columns: FloatArray, weight: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield the values of each column that are there, with their weights; zero for a column without any."""
+    for column in columns.T:
+        present = ~np.isnan(column)
+        if present.all():
+            yield column, weight
+        elif present.any():
+            yield column[present], weight[present]
+        else:
+            yield np.zeros(1), np.ones(1)

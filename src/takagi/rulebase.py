@@ -13,6 +13,16 @@ import numpy as np
 from takagi import kernels
 from takagi._checks import are_finite, check_rule_shapes, check_rule_values, lie_within
 from takagi._conditions import name_features
+from takagi._inputs import (
+    are_equal,
+    augment,
+    choose_origin,
+    evaluate_formulas,
+    fill_unknown,
+    measure_levels,
+    rescale_intervals,
+    rescale_projection,
+)
 from takagi._notebook import ShowsText
 from takagi._typing import ArrayLike, FloatArray, IntArray
 from takagi._wording import describe_model
@@ -34,6 +44,9 @@ class RuleBase(ShowsText):
         y_o(x)      = sum_r share_r(x) (consequents[r, o, 0] + sum_m consequents[r, o, 1 + m] b_m)
 
     Formulas may also have bends, which are curved terms of single features, after the features in ``b``.
+
+    A feature that is missing (NaN) has no term in ``log f_r``, and counts as `usual` in the formula of rule r; where
+    nothing is known of that, it counts as the mean of the feature in the `profile` throughout.
 
     The prediction is y itself, or with a `link` the probability of a class: ``1 / (1 + exp(-y))`` for one output, and
     ``softmax(y)`` over several.
@@ -67,6 +80,9 @@ class RuleBase(ShowsText):
     limits : array of shape (n_features, 2), optional
         The smallest and the largest value of each feature that the rules are asked about: values beyond are held, that
         is, taken for the limit. Minus or plus infinity is no limit.
+    usual : array of shape (n_rules, n_features), optional
+        What a missing value counts as in the formula of each rule; NaN for features that were never missing. Not
+        together with projections.
 
     Examples
     --------
@@ -99,9 +115,10 @@ class RuleBase(ShowsText):
     bends: tuple[Bend, ...] = ()
     intervals: FloatArray | None = None
     limits: FloatArray | None = None
+    usual: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        for name in (*PARAMETERS, "intervals", "limits", "sets"):
+        for name in (*PARAMETERS, "intervals", "limits", "usual", "sets"):
             if getattr(self, name) is not None:
                 array: np.ndarray = np.array(getattr(self, name), np.intp if name == "sets" else float, order="C")
                 array.flags.writeable = False
@@ -149,12 +166,12 @@ class RuleBase(ShowsText):
 
     def antecedent_inputs(self, X: ArrayLike) -> FloatArray:
         """Return the inputs of the conditions, ``X`` or ``[X P, X]``."""
-        return _augment(self.hold_rows(X), self.antecedent_projection)
+        return augment(self.hold_rows(X), self.antecedent_projection)
 
     def consequent_inputs(self, X: ArrayLike) -> FloatArray:
         """Return the inputs of the consequents: ``X`` or ``[X P, X]``, then bends."""
         rows = self.check_rows(X)
-        return self.expand_rows(rows) if self.bends else _augment(self._hold(rows), self.consequent_projection)
+        return self.expand_rows(rows) if self.bends else augment(self._hold(rows), self.consequent_projection)
 
     def hold_rows(self, X: ArrayLike) -> FloatArray:
         """Return rows with each value beyond the limits taken for the limit; what the rules say is said of these."""
@@ -173,8 +190,7 @@ class RuleBase(ShowsText):
 
     def log_firing(self, X: ArrayLike) -> FloatArray:
         """Return the logarithm of the firing levels, of shape (n_rows, n_rules)."""
-        inputs, sets = self.antecedent_inputs(X), zip(self.centers, self.widths, strict=True)
-        return np.column_stack([-0.5 * (((inputs - center) / width) ** 2).sum(axis=1) for center, width in sets])
+        return measure_levels(self.antecedent_inputs(X), self.centers, self.widths)
 
     def firing_share(self, X: ArrayLike) -> FloatArray:
         """Return the normalized firing levels, of shape (n_rows, n_rules); every row sums to 1."""
@@ -182,8 +198,7 @@ class RuleBase(ShowsText):
 
     def rule_outputs(self, X: ArrayLike) -> FloatArray:
         """Return each rule's own output, of shape (n_rows, n_rules, n_outputs)."""
-        inputs = self.consequent_inputs(X)
-        return np.einsum("nm,rom->nro", inputs, self.consequents[:, :, 1:]) + self.consequents[:, :, 0]
+        return evaluate_formulas(self.consequent_inputs(X), self.consequents, self.expand().usual)
 
     def predict(self, X: ArrayLike, n_threads: int = 1) -> FloatArray:
         """Return predictions, of shape (n_rows,) for one output and (n_rows, n_outputs) for several.
@@ -203,7 +218,8 @@ class RuleBase(ShowsText):
     def _evaluate(
         self, X: ArrayLike, n_threads: int = 1, link: str = "identity", with_share: bool = False
     ) -> tuple[FloatArray, FloatArray]:
-        rows, (theta, shape, origin) = self.check_rows(X), self._packed
+        rows, (theta, shape, origin, usual) = self.check_rows(X), self._packed
+        usual = None if usual is None or are_finite(rows) else usual
         prediction = np.empty((len(rows), self.n_outputs))
         share = np.empty((len(rows) if with_share else 0, self.n_rules))
         n_rows = max(_NUMBERS_PER_CALL // len(origin), kernels.BLOCK_ROWS)
@@ -212,7 +228,7 @@ class RuleBase(ShowsText):
         def fill(start: int) -> None:
             here = slice(start, start + n_rows)
             block = np.array(self.expand_rows(rows[here]) - origin, dtype=float, order="C")
-            predict_rows(theta, shape, kernels.make_columns(shape), block, prediction[here], share[here])
+            predict_rows(theta, shape, kernels.make_columns(shape, usual), block, prediction[here], share[here])
             if link != "identity":
                 prediction[here] = apply_link(prediction[here], link)
 
@@ -220,20 +236,19 @@ class RuleBase(ShowsText):
         return prediction, share
 
     @cached_property
-    def _packed(self) -> tuple[FloatArray, kernels.Shape, FloatArray]:
-        """The rules as the kernels want them, relative to an origin, and the origin; kept, as rules do not change."""
+    def _packed(self) -> tuple[FloatArray, kernels.Shape, FloatArray, FloatArray | None]:
+        """The rules as the kernels want them, relative to an origin; the origin, and what is usual; kept."""
         plain = self.expand()
         origin = choose_origin(plain.centers[:, -plain.n_features :], plain.widths[:, -plain.n_features :])
-        return *pack(plain.rescale(-origin, np.ones_like(origin), np.zeros(1), np.ones(1))), origin
+        moved = plain.rescale(-origin, np.ones_like(origin), np.zeros(1), np.ones(1))
+        return *pack(moved), origin, pack_usual(moved)
 
     def check_rows(self, X: ArrayLike) -> FloatArray:
-        """Return rows as a matrix of finite numbers, or an error that says what is wrong."""
+        """Return rows as a matrix of numbers, NaN only where rules know of it, or an error that says what is wrong."""
         rows = np.asarray(X, dtype=float)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(f"X must have shape (n_rows, {self.n_features}), got {rows.shape}.")
-        if not are_finite(rows):
-            raise ValueError("X must be finite numbers, got NaN or infinity.")
-        return rows
+        return rows if are_finite(rows) else fill_unknown(rows, self, name_features(self))
 
     # -- new rule bases ------------------------------------------------------------------------------------------------
 
@@ -263,11 +278,12 @@ class RuleBase(ShowsText):
             centers=centers,
             widths=widths,
             consequents=consequents,
-            antecedent_projection=_rescale_projection(self.antecedent_projection, x_mean, x_scale),
-            consequent_projection=_rescale_projection(self.consequent_projection, x_mean, x_scale),
+            antecedent_projection=rescale_projection(self.antecedent_projection, x_mean, x_scale),
+            consequent_projection=rescale_projection(self.consequent_projection, x_mean, x_scale),
             bends=bends,
-            intervals=_rescale_intervals(self.intervals, x_mean, x_scale),
-            limits=_rescale_intervals(self.limits, x_mean, x_scale),
+            intervals=rescale_intervals(self.intervals, x_mean, x_scale),
+            limits=rescale_intervals(self.limits, x_mean, x_scale),
+            usual=None if self.usual is None else self.usual * x_scale + x_mean,
             profile=None if self.profile is None else self.profile.rescale(x_mean, x_scale, y_mean, y_scale),
         )
 
@@ -281,6 +297,7 @@ class RuleBase(ShowsText):
             consequents=self.consequents[index],
             sets=None if self.sets is None else self.sets[index],
             intervals=None if self.intervals is None else self.intervals[index],
+            usual=None if self.usual is None else self.usual[index],
             profile=None,
         )
 
@@ -298,6 +315,7 @@ class RuleBase(ShowsText):
             profile=None,
             intervals=None,
             limits=None if self.limits is None else np.vstack([self.limits, [[-np.inf, np.inf]] * n_bends]),
+            usual=None if self.usual is None else self.expand_rows(self.usual),
             bends=(),
         )
 
@@ -331,7 +349,7 @@ class RuleBase(ShowsText):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RuleBase):
             return NotImplemented
-        return all(np.array_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+        return all(are_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -367,33 +385,6 @@ def unpack(theta: FloatArray, rules: RuleBase) -> RuleBase:
     return replace(rules, **kernels.split(theta, pack(rules)[1]))
 
 
-# -- parts of RuleBase -------------------------------------------------------------------------------------------------
-
-
-def choose_origin(centers: FloatArray, widths: FloatArray) -> FloatArray:
-    """Return the point that rows are predicted relative to, since many widths away from zero digits would be lost.
-
-    It is the center of smallest modulus of each input, so that rules which lie far away have no say in it, and zero
-    where that center is less than a hundred of its widths away from zero.
-    """
-    nearest = np.abs(centers).argmin(axis=0)[None]
-    center, width = (np.take_along_axis(values, nearest, axis=0)[0] for values in (centers, widths))
-    return np.where(np.abs(center) > 100 * width, center, 0.0)
-
-
-def _augment(X: FloatArray, projection: FloatArray | None) -> FloatArray:
-    return X if projection is None else np.hstack([projection[0] + X @ projection[1:], X])
-
-
-def _rescale_projection(projection: FloatArray | None, mean: FloatArray, scale: FloatArray) -> FloatArray | None:
-    if projection is None:
-        return None
-    slopes = projection[1:] / np.reshape(scale, (-1, 1))
-    return np.vstack([projection[0] - np.einsum("m,mj->j", mean, slopes), slopes])
-
-
-def _rescale_intervals(intervals: FloatArray | None, mean: FloatArray, scale: FloatArray) -> FloatArray | None:
-    if intervals is None:
-        return None
-    with np.errstate(over="ignore"):  # a limit beyond all numbers is none
-        return intervals * np.reshape(scale, (-1, 1)) + np.reshape(mean, (-1, 1))
+def pack_usual(rules: RuleBase) -> FloatArray | None:
+    """Lay out what is usual for rules as the kernels want it, None if nothing is known of that."""
+    return None if rules.usual is None else kernels.to_lanes(np.nan_to_num(rules.usual))

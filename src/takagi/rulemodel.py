@@ -6,6 +6,8 @@ from itertools import product
 
 import numpy as np
 
+from takagi._checks import are_finite
+from takagi._inputs import are_equal
 from takagi._notebook import ShowsText
 from takagi._text import shorten
 from takagi._typing import ArrayLike, FloatArray
@@ -118,6 +120,13 @@ class RuleModel(ShowsText):
     def hold_rows(self, X: ArrayLike) -> FloatArray:
         """Return rows with each value beyond the limits taken for the limit; what the rules say is said of these."""
         return self.first.hold_rows(X)
+
+    def fill_rows(self, X: ArrayLike) -> FloatArray:
+        """Return held rows with the mean of its column in place of each missing value."""
+        rows = self.hold_rows(X)
+        if self.profile is None or are_finite(rows):
+            return rows
+        return np.where(np.isnan(rows), self.profile.mean, rows)
 
     def firing_share(self, X: ArrayLike) -> FloatArray:
         """Return the normalized firing levels, of shape (n_rows, n_rules), part after part; each part sums to 1."""
@@ -240,6 +249,7 @@ class RuleModel(ShowsText):
             bends=bends,
             profile=None,
             intervals=None,
+            usual=None if self.first.usual is None else np.tile(self.first.usual[0], (len(choices), 1)),
         )
 
     def _check_merge(self) -> None:
@@ -255,6 +265,9 @@ class RuleModel(ShowsText):
             part.n_projected or part.consequent_projection is not None or part.sets is not None for part in self.parts
         ):
             raise ValueError("Parts with projections or shared sets cannot be written as one rule base.")
+        known = [usual for part in self.parts for usual in ([None] if part.usual is None else part.usual)]
+        if any(not are_equal(usual, known[0]) for usual in known[1:]):
+            raise ValueError("Rules that take a missing value for different numbers cannot be joined in one rule base.")
         n_rules = np.prod([float(part.n_rules) for part in self.parts])
         if n_rules > _MOST_COMBINATIONS:
             raise ValueError(f"As one rule base this model would have {n_rules:.0f} rules; 1,024 are the most.")

@@ -138,11 +138,11 @@ class BaseTSK(BaseEstimator):
         start = self._find_start()
         data = self._validate(known, X, y, sample_weight, reset=start is None)
         check_start(start, data.y.shape[1])
-        rows, judges = Rows(*data[:3]), None
+        rows, judges = self._complete(Rows(*data[:3])), None
         if held_out[0] is None and held_out[1] is None:
             rows = merge_equal_rows(rows)
         else:
-            judges = Rows(*validate_held_out(self._validate, known, *held_out, data.y.shape[1])[:3])
+            judges = self._complete(Rows(*validate_held_out(self._validate, known, *held_out, data.y.shape[1])[:3]))
             rows = rows.take(np.flatnonzero(rows.weight > 0))
         plan = make_plan(self.get_params(deep=False), len(rows.X), rows.X.shape[1], self._loss)
         rng, watch = make_rng(self.random_state), Watch(callback, self.verbose, count_fit_threads(self.n_jobs))
@@ -150,6 +150,10 @@ class BaseTSK(BaseEstimator):
         if fitted.repeats:
             tell_repeats(fitted.repeats, name_features(fitted.model.rename(data.feature_names)), rows.X)
         return self._take(fitted, data)
+
+    def _complete(self, rows: Rows) -> Rows:
+        """Return rows as they are, NaN included, or filled in if there are projections, which need every value."""
+        return rows if self.projection is None else rows.fill()
 
     # -- block by block ------------------------------------------------------------------------------------------------
 
@@ -373,6 +377,11 @@ class BaseTSK(BaseEstimator):
             )
         check_is_fitted(self, "model_")
         return self.model_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")

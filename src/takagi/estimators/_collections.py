@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from takagi._checks import reject_huge, reject_missing, reject_text
+from takagi._checks import check_features, reject_huge, reject_missing, reject_text
 from takagi._labels import WeighedClasses, find_labels, number_labels, weigh_classes
 from takagi._messages import need_extra
 from takagi._typing import FloatArray, Table
@@ -55,8 +55,7 @@ def check_rows(block: Block, X: FloatArray, classes: WeighedClasses | None) -> R
     name = "TSKRegressor" if classes is None else "TSKClassifier"
     try:
         names = getattr(block.X, "columns", None)
-        reject_missing(X, "X", names, name)
-        reject_huge(X, "X", names)
+        check_features(X, names, must_have_values=False)
         if classes is not None:
             return Rows(X, *classes.read(block.y[:, 0], block.weight))
         reject_missing(block.y, "y", None, name)
@@ -89,7 +88,7 @@ def open_collections(
 
 
 def _encode(block: Block, classes: WeighedClasses | None) -> Rows:
-    """Return a partition as matrices of finite numbers, or raise an error that names it."""
+    """Return a partition as matrices of numbers, or raise an error that names it."""
     try:
         reject_text(block.X)
         X = np.asarray(block.X, dtype=float)

@@ -166,7 +166,7 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
         members, prediction = self._fit_members(base, data, rows, folds, rng, watch)
         memory = None
         if self.remember:
-            memory, correction = _remember(rows, prediction, rng, watch.n_threads)
+            memory, correction = _remember(rows.fill(), prediction, rng, watch.n_threads)
             prediction += correction
         self.memory_ = memory  # from here on nothing takes long, so that Ctrl-C leaves nothing half done
         self._take_members(members, data, watch)

@@ -182,4 +182,6 @@ class FuzzyCMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             Every row sums to 1.
         """
         check_is_fitted(self, "cluster_centers_")
-        return self._memberships(validate_rows(self, X))
+        rows = validate_rows(self, X)
+        reject_missing(rows, "X", getattr(self, "feature_names_in_", None), type(self).__name__)
+        return self._memberships(rows)

@@ -112,6 +112,7 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
         if self.extrapolation is not None:
             params["extrapolation"] = self.extrapolation
         plan = make_plan(params, len(rows.X), rows.X.shape[1], self._member._loss)
+        rows = rows if plan.projection is None else rows.fill()
         check_trains(plan)
         watch.expect(len(folds) * plan.config.max_iter)
         mix = Mix()
@@ -154,6 +155,11 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
         rows = validate_rows(self, X)
         shares = [member.model_.firing_share(rows) for member in self.estimators_]
         return np.concatenate(shares, axis=1) / len(shares)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     def _join_members(self, fits: list[Fitted], rows: Rows, folds: list[IntArray]) -> tuple[list[Fitted], FloatArray]:
         """Return fits as they are to work together, and outputs of the rows, each by the fit that was not given it."""
@@ -199,6 +205,7 @@ def _leave_out(rows: Rows, fold: IntArray) -> Rows:
 def find_rows(rows: Rows, distinct: Rows) -> IntArray:
     """Return the place of each row among distinct rows, -1 where it is not there."""
     stacked = np.vstack([np.hstack([part.X, part.y]) for part in (distinct, rows)])
+    stacked[np.isnan(stacked)] = np.inf  # equal to itself
     _, group = np.unique(stacked, axis=0, return_inverse=True)
     group = group.reshape(-1)
     place = np.full(len(stacked), -1)

@@ -9,13 +9,22 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 
 from takagi import kernels
+from takagi._checks import are_finite
 from takagi._messages import warn_user
 from takagi._typing import FloatArray, IntArray
 from takagi.calibration import measure_calibration
 from takagi.fitting._logistic import measure_sharpness, sharpen
 from takagi.fitting._pilots import Mix, run_pilots
 from takagi.fitting._plan import Penalties, Plan, plan_teacher
-from takagi.fitting._rows import HEAVY, Rows, find_errors, measure_columns, split_rows, stack_rows
+from takagi.fitting._rows import (
+    HEAVY,
+    Rows,
+    find_errors,
+    measure_columns,
+    split_rows,
+    stack_rows,
+    standardize_columns,
+)
 from takagi.fitting._short import Short, fit_short, fit_short_classes
 from takagi.fitting._training import Stage, Trained, Watch, begin_training, train_rules
 from takagi.profile import MAX_ROWS, measure_profile, sort_rules, spread_rows
@@ -154,6 +163,7 @@ def add_profile(rules: RuleBase, rows: Rows, given: Rows, holds_inputs: bool = F
 
     Values far beyond these are held, if that is wanted.
     """
+    rules = forget_usual(rules, given.X)
     profile = measure_profile((given.X, given.y), rules.firing_share, given.weight)
     share = profile.share
     if given is not rows:
@@ -161,6 +171,14 @@ def add_profile(rules: RuleBase, rows: Rows, given: Rows, holds_inputs: bool = F
         share = np.average(rules.firing_share(rows.X[sample]), axis=0, weights=rows.weight[sample])
     rules = sort_rules(rules, replace(profile, share=share))
     return replace(rules, limits=profile.find_limits()) if holds_inputs else rules
+
+
+def forget_usual(rules: RuleBase, X: FloatArray) -> RuleBase:
+    """Return rules that know what is usual for features that were missing, and not for the others."""
+    missing = np.isnan(X).any(axis=0) if not are_finite(X) else np.zeros(X.shape[1], dtype=bool)
+    if rules.usual is None or not missing.any():
+        return replace(rules, usual=None)
+    return replace(rules, usual=np.where(missing, rules.usual, np.nan))
 
 
 def widen_limits(fitted: Fitted, start: RuleBase | None) -> Fitted:
@@ -275,18 +293,22 @@ def _label(rows: Rows, teachers: list[Trained], rng: np.random.Generator) -> Row
 
 
 def draw_between(rows: Rows, n_points: int, rng: np.random.Generator) -> FloatArray:
-    """Return points on the way from a row, drawn by its weight, to one of its nearest neighbors."""
+    """Return points on the way from a row, drawn by its weight, to one of its nearest neighbors.
+
+    They lack what that row lacks.
+    """
     n_rows = len(rows.X)
     if n_rows < 2:
         return rows.X[:0]
     mean, scale = measure_columns(rows.X, rows.weight)
-    scaled = (rows.X - mean) / scale
+    scaled = standardize_columns(rows.X, mean, scale)
     search = NearestNeighbors(n_neighbors=min(_N_NEIGHBORS, n_rows - 1)).fit(scaled)
     neighbors = search.kneighbors(return_distance=False)
     here = rng.choice(n_rows, n_points, p=rows.weight / rows.weight.sum())
     there = neighbors[here, rng.integers(neighbors.shape[1], size=n_points)]
     way = rng.random((n_points, 1))
-    return (scaled[here] + way * (scaled[there] - scaled[here])) * scale + mean
+    points = (scaled[here] + way * (scaled[there] - scaled[here])) * scale + mean
+    return points if are_finite(rows.X) else np.where(np.isnan(rows.X[here]), np.nan, points)
 
 
 # -- other fits --------------------------------------------------------------------------------------------------------

@@ -79,6 +79,8 @@ class _Terms:
             raise ValueError(
                 f"The formulas have {most:,} numbers; up to {_MOST_TERMS:,} can go on with new rows. Fit fewer rules."
             )
+        known = [part.expand().usual for part in self.model.parts]
+        self.usual = [None if usual is None else np.pad(usual, [(0, 0), (1, 0)]) for usual in known]
         self.scale = self._measure_scale()
         assert self.model.profile is not None
         self.ratio = self.model.profile.n_rows / len(self.rows.X)
@@ -128,13 +130,19 @@ class _Terms:
         ones = np.ones((len(X), 1))
         return [(part.firing_share(X), np.hstack([ones, part.consequent_inputs(X)])) for part in self.model.parts]
 
+    def _take(self, inputs: FloatArray, k: int, rule: int, place: int) -> FloatArray:
+        """Return what multiplies a number of a rule's formula; a missing value is what is usual for the rule."""
+        values = inputs[:, place]
+        usual = self.usual[k]
+        return values if usual is None else np.where(np.isnan(values), usual[rule, place], values)
+
     def _measure_scale(self) -> list[FloatArray]:
         """Return how large each term usually is, which is what numbers are measured in."""
         shares, inputs = [], []
         for part, (share, values) in zip(self.model.parts, self._evaluate(self.rows.X), strict=True):
             known = np.zeros(part.n_rules) if part.profile is None else part.profile.share
             shares.append(np.maximum(np.sqrt((share**2).mean(axis=0)), np.maximum(known, _LEAST_SHARE)))
-            inputs.append(np.sqrt((values**2).mean(axis=0)))
+            inputs.append(np.sqrt(np.nan_to_num(values**2).mean(axis=0)))
         sizes = [np.array([shares[k][r] * inputs[k][j] for k, r, j in place]) for place in self.places]
         return [np.where(size > 0, size, 1.0) for size in sizes]
 
@@ -146,7 +154,7 @@ class _Terms:
             yield (
                 here,
                 [
-                    np.column_stack([found[k][0][:, r] * found[k][1][:, j] for k, r, j in place]) / scale
+                    np.column_stack([found[k][0][:, r] * self._take(found[k][1], k, r, j) for k, r, j in place]) / scale
                     for place, scale in zip(self.places, self.scale, strict=True)
                 ],
             )

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import brentq, minimize
 
 from takagi._typing import FloatArray
-from takagi.fitting._rows import Rows, is_clearly_less, measure_columns, shrink_share
+from takagi.fitting._rows import Rows, is_clearly_less, measure_columns, shrink_share, standardize_columns
 from takagi.rulebase import RuleBase, apply_link
 from takagi.training import LOSSES
 
@@ -22,12 +22,11 @@ _MOST = 3.0  # times a step, and the most that log-odds are multiplied with or d
 def fit_logistic(rows: Rows, slopes: float = 1.0, penalty: float = 1.0) -> RuleBase:
     """Return logistic regression as one rule, with so much of what its slopes change of the class frequencies."""
     mean, scale = measure_columns(rows.X, rows.weight)
-    scaled = rows._replace(X=(rows.X - mean) / scale)
+    scaled = rows._replace(X=standardize_columns(rows.X, mean, scale))
     start, n_features = _start(scaled), rows.X.shape[1]
     consequents = start + slopes * (_descend(scaled, start, penalty) - start)
-    standard = RuleBase(
-        np.zeros((1, n_features)), np.full((1, n_features), np.inf), consequents[None], link=find_link(rows.y)
-    )
+    nothing, no_conditions = np.zeros((1, n_features)), np.full((1, n_features), np.inf)
+    standard = RuleBase(nothing, no_conditions, consequents[None], link=find_link(rows.y), usual=nothing)
     return standard.rescale(mean, scale, np.zeros(1), np.ones(1))
 
 
@@ -40,7 +39,7 @@ def choose_penalty(rows: Rows) -> float:
     if len(rows.X) < 2 * _N_FOLDS:
         return _USUAL
     mean, scale = measure_columns(rows.X, rows.weight)
-    Z, fold = (rows.X - mean) / scale, np.arange(len(rows.X)) % _N_FOLDS
+    Z, fold = standardize_columns(rows.X, mean, scale), np.arange(len(rows.X)) % _N_FOLDS
     parts = [rows._replace(X=Z).take(np.flatnonzero(fold != k)) for k in range(_N_FOLDS)]
     judges = [rows._replace(X=Z).take(np.flatnonzero(fold == k)) for k in range(_N_FOLDS)]
     weights, weight = [_start(part) for part in parts], np.concatenate([part.weight for part in judges])

@@ -44,6 +44,7 @@ from takagi.fitting._rows import (
     measure_columns,
     shrink_share,
     stack_rows,
+    standardize_columns,
 )
 from takagi.fitting._training import Prepared, Trained, Watch, choose_features, prepare_training
 from takagi.rulebase import RuleBase
@@ -338,9 +339,12 @@ def fit_ridge(rows: Rows, slopes: float = 1.0) -> RuleBase:
     sample = slice(None, None, -(-rows.X.size // _MAX_CELLS))
     mode = "svd" if len(rows.X) > rows.X.shape[1] else "eigen"  # whichever is quicker
     ridge = RidgeCV(_ALPHAS, gcv_mode=mode) if len(rows.X) > 2 else Ridge()  # two rows cannot choose
-    ridge.fit(((rows.X - mean) / scale)[sample], ((rows.y - y_mean) / y_scale)[sample], rows.weight[sample])
+    ridge.fit(
+        standardize_columns(rows.X, mean, scale)[sample], ((rows.y - y_mean) / y_scale)[sample], rows.weight[sample]
+    )
     coef, intercept = np.reshape(ridge.coef_, (rows.y.shape[1], -1)), np.reshape(ridge.intercept_, -1)
     consequents = slopes * np.concatenate([intercept[:, None], coef], axis=1)[None]
     n_features = rows.X.shape[1]
-    standard = RuleBase(np.zeros((1, n_features)), np.full((1, n_features), np.inf), consequents)
+    nothing = np.zeros((1, n_features))
+    standard = RuleBase(nothing, np.full((1, n_features), np.inf), consequents, usual=nothing)
     return standard.rescale(mean, scale, y_mean, y_scale)

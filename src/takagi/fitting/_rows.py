@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from takagi._checks import are_finite
 from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
@@ -17,7 +18,7 @@ STEP = np.uint64(0x9E3779B97F4A7C15)  # of the counter of SplitMix64
 
 
 class Rows(NamedTuple):
-    """Features, targets of shape (n_rows, n_outputs), and weights."""
+    """Features, which are NaN where they are missing, targets of shape (n_rows, n_outputs), and weights."""
 
     X: FloatArray
     y: FloatArray
@@ -30,6 +31,12 @@ class Rows(NamedTuple):
     def take_features(self, features: IntArray) -> "Rows":
         """Return the rows with some of their features."""
         return self._replace(X=np.ascontiguousarray(self.X[:, features]))
+
+    def fill(self) -> "Rows":
+        """Return the rows with the mean of its column in place of each missing value."""
+        if are_finite(self.X):
+            return self
+        return self._replace(X=np.where(np.isnan(self.X), measure_columns(self.X, self.weight)[0], self.X))
 
     def balance(self) -> "Rows":
         """Return the same rows with weights of mean 1."""
@@ -83,9 +90,10 @@ def merge_equal_rows(rows: Rows) -> Rows:
     keys = _key_rows(rows)
     order = np.argsort(keys[:, 0])
     if (keys[order[1:], 0] == keys[order[:-1], 0]).any():
-        order = np.lexsort((*rows.X.T, *rows.y.T, keys[:, 1], keys[:, 0]))
+        values = rows.X if are_finite(rows.X) else np.where(np.isnan(rows.X), np.inf, rows.X)  # NaN equals NaN
+        order = np.lexsort((*values.T, *rows.y.T, keys[:, 1], keys[:, 0]))
         rows = rows.take(order)
-        first = np.flatnonzero(np.r_[True, _differ_from_previous(rows.X) | _differ_from_previous(rows.y)])
+        first = np.flatnonzero(np.r_[True, _differ_from_previous(values[order]) | _differ_from_previous(rows.y)])
         return Rows(rows.X[first], rows.y[first], np.add.reduceat(rows.weight, first))
     return rows.take(order)
 
@@ -95,8 +103,9 @@ def _key_rows(rows: Rows) -> np.ndarray:
 
     They are made of the places of the values between the smallest and the largest of their column, rounded to 30 bits.
     """
-    low = np.r_[rows.X.min(axis=0), rows.y.min(axis=0)]
-    half_range = 0.5 * np.r_[rows.X.max(axis=0), rows.y.max(axis=0)] - 0.5 * low
+    has_missing = not are_finite(rows.X)
+    low = np.r_[np.fmin.reduce(rows.X, axis=0), rows.y.min(axis=0)]
+    half_range = 0.5 * np.r_[np.fmax.reduce(rows.X, axis=0), rows.y.max(axis=0)] - 0.5 * low
     half_range[half_range == 0] = 1.0
     keys = np.zeros((len(rows.X), 2), dtype=np.uint64)
     for start in range(0, len(keys), _ROWS_AT_A_TIME):
@@ -104,6 +113,8 @@ def _key_rows(rows: Rows) -> np.ndarray:
         unordered, ordered = keys[here].T
         for value, lowest, half in zip((*rows.X[here].T, *rows.y[here].T), low, half_range, strict=True):
             place = (0.5 * value - 0.5 * lowest) / half
+            if has_missing:
+                place = np.where(np.isnan(place), 2.0, place)
             word = mix_bits(np.rint(place * 2.0**30).astype(np.uint64) + STEP)
             unordered += word
             ordered[:] = mix_bits(ordered ^ word)
@@ -179,17 +190,36 @@ def measure_columns(columns: FloatArray, weight: FloatArray) -> tuple[FloatArray
 def measure_spread(columns: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return weighted means and standard deviations.
 
-    Columns are divided by their largest modulus first, so that no square overflows or underflows.
+    Columns are divided by their largest modulus first, so that no square overflows or underflows. Values that are
+    missing count for nothing.
     """
+    if not are_finite(columns):
+        return _measure_present(columns, weight)
     peak = _find_peaks(columns)
     peak[peak == 0] = 1.0
     mean = _average(columns, weight, lambda part: part / peak)
     return mean * peak, np.sqrt(_average(columns, weight, lambda part: (part / peak - mean) ** 2)) * peak
 
 
+def _measure_present(columns: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return weighted means and standard deviations of the values that are there, zeros for a column without any."""
+    mean, spread = np.zeros((2, columns.shape[1]))
+    for m, column in enumerate(columns.T):
+        present = ~np.isnan(column)
+        if present.any():
+            mean[m], spread[m] = np.ravel(measure_spread(column[present, None], weight[present]))
+    return mean, spread
+
+
+def standardize_columns(columns: FloatArray, mean: FloatArray, scale: FloatArray) -> FloatArray:
+    """Return columns in standard units, zero where they are missing, which is the mean."""
+    scaled = (columns - mean) / scale
+    return scaled if are_finite(scaled) else np.nan_to_num(scaled)
+
+
 def _find_peaks(columns: FloatArray) -> FloatArray:
-    """Return the largest modulus of each column."""
-    return np.maximum(columns.max(axis=0), -columns.min(axis=0))
+    """Return the largest modulus of each column, NaN left out."""
+    return np.fmax(np.fmax.reduce(columns, axis=0), -np.fmin.reduce(columns, axis=0))
 
 
 def _average(columns: FloatArray, weight: FloatArray, change: Callable[[FloatArray], FloatArray]) -> FloatArray:

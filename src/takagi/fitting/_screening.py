@@ -23,7 +23,7 @@ def screen_features(rows: Rows, Z: FloatArray, target: FloatArray, n_most: int) 
     Half of the places go to the features that a linear formula takes one by one, the rest to those whose bins tell most
     of what is left then.
     """
-    useful = np.flatnonzero(np.ptp(rows.X, axis=0) > 0)
+    useful = np.flatnonzero(np.ptp(rows.fill().X, axis=0) > 0)
     useful = np.setdiff1d(useful, [repeated for repeated, _ in find_repeats(Z)])
     if len(useful) <= n_most:
         return useful
@@ -122,4 +122,8 @@ def spread_rules(rules: RuleBase, features: IntArray, n_features: int) -> RuleBa
     centers[:, features], widths[:, features] = rules.centers, rules.widths
     consequents = np.zeros((rules.n_rules, rules.n_outputs, 1 + n_features))
     consequents[:, :, np.r_[0, 1 + features]] = rules.consequents
-    return replace(rules, centers=centers, widths=widths, consequents=consequents)
+    usual = None
+    if rules.usual is not None:
+        usual = np.zeros((rules.n_rules, n_features))
+        usual[:, features] = rules.usual
+    return replace(rules, centers=centers, widths=widths, consequents=consequents, usual=usual)

@@ -217,7 +217,8 @@ class Prepared:
         config = plan.penalties.configure(plan.config, len(rows.X), rows.X.shape[1], variance)
         bounds = plan.bounds
         if plan.stays_in_range:
-            bounds = bound_by_range(scaled.X.min(axis=0), scaled.X.max(axis=0), self.rules, config)
+            filled = scaled.fill().X
+            bounds = bound_by_range(filled.min(axis=0), filled.max(axis=0), self.rules, config)
         judges = Rows(None, None, None) if self.judges is None else self.judges  # type: ignore[arg-type]
         call = partial(
             train,
@@ -267,7 +268,7 @@ def prepare_training(
     units = measure_units(rows, plan.scales_inputs, plan.scales_target, plan.centers_target)
     scaled = spread_weights(units.standardize(rows))
     judges = None if held_out is None else units.standardize(held_out)
-    rules = initialize(scaled, plan, rng, watch) if start is None else units.express(forget_data(start))
+    rules = initialize(scaled, plan, rng, watch) if start is None else _express(start, units)
     return Prepared(rows, scaled, judges, units, rules, features, n_features)
 
 
@@ -299,6 +300,15 @@ def begin_training(
     return prepared.begin(plan, prepared.fork(plan, rng), watch, every=every)
 
 
+def _express(start: RuleBase, units: Units) -> RuleBase:
+    """Return rules to go on from in other units; where it is not known what is usual for them, it is the mean."""
+    rules = units.express(forget_data(start))
+    if rules.n_projected or rules.consequent_projection is not None:
+        return rules
+    usual = np.zeros((rules.n_rules, rules.n_features)) if rules.usual is None else np.nan_to_num(rules.usual)
+    return replace(rules, usual=usual)
+
+
 def choose_features(rows: Rows, plan: Plan, start: RuleBase | None = None) -> IntArray:
     """Return the features that rules are about: all, those that tell most of the target, or those of the start."""
     n_features = rows.X.shape[1]
@@ -309,7 +319,7 @@ def choose_features(rows: Rows, plan: Plan, start: RuleBase | None = None) -> In
         return np.flatnonzero(np.isfinite(start.widths).any(axis=0) | (slopes != 0).any(axis=(0, 1)))
     units = measure_units(rows, scales_inputs=True, scales_target=True)
     standard = units.standardize(rows)
-    found = screen_features(rows, standard.X, standard.y, plan.max_features)
+    found = screen_features(rows, standard.fill().X, standard.y, plan.max_features)
     return found if len(found) else np.arange(plan.max_features)  # where all are constant, any will do
 
 
@@ -317,7 +327,9 @@ def _narrow(rules: RuleBase, features: IntArray) -> RuleBase:
     """Return rules about some features, given rules about all that say nothing of the others."""
     consequents = rules.consequents[:, :, np.r_[0, 1 + features]]
     rules = forget_data(rules)
-    return replace(rules, centers=rules.centers[:, features], widths=rules.widths[:, features], consequents=consequents)
+    usual = None if rules.usual is None else rules.usual[:, features]
+    centers, widths = rules.centers[:, features], rules.widths[:, features]
+    return replace(rules, centers=centers, widths=widths, consequents=consequents, usual=usual)
 
 
 def bound_by_range(low: FloatArray, high: FloatArray, rules: RuleBase, config: TrainConfig) -> Bounds:
@@ -336,10 +348,15 @@ def bound_by_range(low: FloatArray, high: FloatArray, rules: RuleBase, config: T
 
 
 def initialize(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -> RuleBase:
-    """Return the initial rules for standard units, with projections onto principal components if wanted."""
-    make = plan.initializer.make_rules
+    """Return the initial rules for standard units, with projections onto principal components if wanted.
+
+    Where a value is missing, the formula of a rule takes the value that the rule starts from. That stays so, whatever
+    the rule is about in the end: learned together with the rest, it would be one more way to follow chance.
+    """
+    make, given, rows = plan.initializer.make_rules, rows, rows.fill()
     if plan.projection is None:
         rules = make(rows.X, rows.y, plan.n_rules, rng, rows.weight)
+        rules = replace(rules, usual=rules.centers)
     else:
         n_components = min(plan.n_projections, *rows.X.shape)
         directions = PCA(n_components, svd_solver="full").fit(rows.X).components_.T
@@ -347,7 +364,7 @@ def initialize(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -
         rules = _add_projection(rules, directions, plan.projection)
     if watch.verbose and rules.n_rules > 1 and rules.sets is None:
         _tell_collapse(rules, rows.X, watch)
-    return _start_at_frequencies(rules, rows) if plan.has_classes else rules
+    return _start_at_frequencies(rules, given) if plan.has_classes else rules
 
 
 def _start_at_frequencies(rules: RuleBase, rows: Rows) -> RuleBase:

@@ -7,15 +7,20 @@ conditions, and all of them add up to the change.
 
 Bends are inputs of the consequents with a straight line of their own, and what they move is their feature's. What a sum
 of rule bases does is the sum of what its parts do.
+
+A feature that is missing in a row moves the prediction by what it would be for the baseline row without that feature.
+From there on the line goes through rules that do without it.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from takagi._checks import are_finite
 from takagi._model import OpenCommittee, OpenModel
-from takagi._typing import FloatArray, IntArray, Table
+from takagi._typing import BoolArray, FloatArray, IntArray, Table
 from takagi._wording import name_slopes
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel, collect_bends, place_weights
@@ -51,7 +56,54 @@ def _attribute_part(part: RuleBase, rows: FloatArray, baseline: FloatArray) -> A
 
 
 def _attribute_plain(rules: RuleBase, rows: FloatArray, baseline: FloatArray) -> Attribution:
-    """Split the difference among the features of rules without bends."""
+    """Split the difference among the features of rules without bends, one pattern of missing values after the other."""
+    if are_finite(rows):
+        return _attribute_complete(rules, rows, baseline)
+    found = Attribution(*(np.empty((len(rows), rules.n_outputs, rules.n_features)) for _ in range(2)))
+    patterns, place = np.unique(np.isnan(rows), axis=0, return_inverse=True)
+    for k, missing in enumerate(patterns):
+        here = np.flatnonzero(place.reshape(-1) == k)
+        known = np.where(missing, baseline, rows[here])
+        by_condition, by_consequent = _attribute_complete(do_without(rules, missing), known, baseline)
+        lost = _attribute_loss(rules, baseline, missing)
+        found.by_condition[here], found.by_consequent[here] = by_condition + lost[0], by_consequent + lost[1]
+    return found
+
+
+def _attribute_loss(rules: RuleBase, baseline: FloatArray, missing: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """Split what it does to the prediction of the baseline row that features are missing, of shape (n_outputs, M).
+
+    Through the consequents, with the rules that fire held fixed; the rest, in proportion to what each feature does by
+    itself, through the conditions.
+    """
+    by_condition, by_consequent = np.zeros((2, rules.n_outputs, rules.n_features))
+    if rules.usual is None or not missing.any():
+        return by_condition, by_consequent
+    before, share = rules.predict_raw(baseline[None])[0], rules.firing_share(baseline[None])[0]
+    step = np.where(missing, rules.usual - baseline, 0.0)
+    by_consequent[:] = np.einsum("r,rom,rm->om", share, rules.consequents[:, :, 1:], step)
+    for m in np.flatnonzero(missing):
+        row = np.where(np.arange(len(baseline)) == m, np.nan, baseline)
+        by_condition[:, m] = rules.predict_raw(row[None])[0] - before - by_consequent[:, m]
+    after = rules.predict_raw(np.where(missing, np.nan, baseline)[None])[0]
+    rest = after - before - (by_condition + by_consequent).sum(axis=1)
+    size = np.abs(by_condition) * missing
+    total = size.sum(axis=1, keepdims=True)
+    by_condition += rest[:, None] * np.where(total > 0, size / np.where(total > 0, total, 1.0), missing / missing.sum())
+    return by_condition, by_consequent
+
+
+def do_without(rules: RuleBase, missing: BoolArray) -> RuleBase:
+    """Return rules without bends that do without some features, as they do where these are missing."""
+    if rules.usual is None or not missing.any():
+        return rules
+    widths, consequents = np.where(missing, np.inf, rules.widths), rules.consequents.copy()
+    consequents[:, :, 0] += np.einsum("rom,rm->ro", consequents[:, :, 1:], np.where(missing, rules.usual, 0.0))
+    consequents[:, :, 1:] *= ~missing
+    return replace(rules, widths=widths, consequents=consequents, sets=None, intervals=None)
+
+
+def _attribute_complete(rules: RuleBase, rows: FloatArray, baseline: FloatArray) -> Attribution:
     found = Attribution(*(np.empty((len(rows), rules.n_outputs, rules.n_features)) for _ in range(2)))
     size = max(1, _NUMBERS_PER_BLOCK // (8 * _MAX_PANELS * rules.n_rules * rules.n_outputs))
     for start in range(0, len(rows), size):
@@ -185,12 +237,23 @@ def sum_columns(opened: OpenModel, values: FloatArray) -> FloatArray:
 
 
 def average_formulas(
-    opened: OpenModel, parts: Sequence[RuleBase], shares: Sequence[FloatArray]
+    opened: OpenModel, parts: Sequence[RuleBase], shares: Sequence[FloatArray], rows: FloatArray
 ) -> tuple[tuple[str, ...], FloatArray]:
-    """Return the terms of the formulas, and for each row and output the bias and the weights, averaged by shares."""
+    """Return the terms of the formulas, and for each row and output the bias and the weights, averaged by shares.
+
+    Terms of features that are missing in a row are numbers, and part of the bias.
+    """
     bends = collect_bends(parts)
-    weights = [place_weights(part.fold_consequents(), bends) for part in parts]
-    local = np.sum([np.einsum("nr,rom->nom", *pair) for pair in zip(shares, weights, strict=True)], axis=0)
+    absent = np.isnan(np.column_stack([rows, *(rows[:, bend.feature] for bend in bends)]))
+    local = np.zeros((len(rows), parts[0].n_outputs, 1 + absent.shape[1]))
+    for part, share in zip(parts, shares, strict=True):
+        weights = place_weights(part.fold_consequents(), bends)
+        local += np.einsum("nr,rom->nom", share, weights)
+        if part.usual is not None and absent.any():
+            bent = [bend.evaluate(part.usual[:, bend.feature]) for bend in bends]
+            counted = weights[:, :, 1:] * np.nan_to_num(np.column_stack([part.usual, *bent]))[:, None, :]
+            local[:, :, 0] += np.einsum("nr,rom,nm->no", share, counted, absent)
+    local[:, :, 1:] *= ~absent[:, None, :]
     slopes = name_slopes(opened.model.first, opened.columns)
     return (*slopes, *(bend.name(slopes[bend.feature]) for bend in bends)), local
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from takagi._checks import are_finite
 from takagi._conditions import (
     HALF_WIDTH,
     find_interval,
@@ -13,8 +14,10 @@ from takagi._conditions import (
     group_inputs,
     is_yes_or_no,
     lists_levels,
+    name_features,
 )
 from takagi._model import OpenModel
+from takagi._text import format_number, shorten
 from takagi._typing import BoolArray, FloatArray
 from takagi._wording import name_part
 from takagi.profile import Profile
@@ -51,9 +54,9 @@ def list_conditions(
             if is_yes_or_no(m, profile, column, is_first=m == features[0]):
                 truth = find_truth(rules, r, m)
                 if truth is not None:
-                    yield HeldCondition((values > 0.5) == truth, False)
+                    yield HeldCondition(((values > 0.5) == truth) | np.isnan(values), False)
             elif np.isfinite(rules.widths[r, n_projected + m]):
-                span = (values.min(), values.max()) if profile is None else profile.span(m)
+                span = (np.nanmin(values), np.nanmax(values)) if profile is None else profile.span(m)
                 center = rules.centers[r, n_projected + m]
                 yield from _hold_interval(values, find_interval(rules, r, m), center, span)
 
@@ -63,7 +66,7 @@ def _hold_interval(
 ) -> Iterator[HeldCondition]:
     """Yield a condition that holds in an interval, unless it excludes no value and no end of the training range."""
     low, high = interval
-    holds = (low <= values) & (values <= high)
+    holds = ~((values < low) | (values > high))  # what is missing says nothing against it
     if not (holds.all() and low <= span[0] and span[1] <= high):
         yield HeldCondition(holds, not span[0] <= center <= span[1])
 
@@ -109,6 +112,23 @@ def describe_misfits(opened: OpenModel, rows: FloatArray) -> list[list[str]]:
         what = "No rule fits this row" if len(parts) == 1 else f"{name_part(k, len(parts))}: no rule fits this row"
         for i in poor:
             lines[i].append(f"{what}: the best holds to {_write_level(float(level[i]))}.")
+    return lines
+
+
+def describe_missing(
+    opened: OpenModel, rows: FloatArray, parts: Sequence[RuleBase], shares: Sequence[FloatArray]
+) -> list[list[str]]:
+    """Say of encoded rows what each missing value counts as; rules that take it for different numbers are averaged."""
+    lines: list[list[str]] = [[] for _ in rows]
+    if are_finite(rows):
+        return lines
+    known = [(part.usual, share) for part, share in zip(parts, shares, strict=True) if part.usual is not None]
+    taken = np.sum([share @ np.nan_to_num(usual) for usual, share in known], axis=0)
+    taken = taken / np.sum([share.sum(axis=1, keepdims=True) for _, share in known], axis=0)
+    names = [shorten(name) for name in name_features(opened.model)]
+    for i, m in np.argwhere(np.isnan(rows)):
+        number = format_number(float(f"{taken[i, m]:.3g}"))
+        lines[i].append(f"{names[m]} is missing: says nothing about the conditions, counts as {number} in the formula")
     return lines
 
 

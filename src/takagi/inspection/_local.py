@@ -22,7 +22,7 @@ from takagi._text import (
 from takagi._typing import FloatArray, Table
 from takagi._wording import name_formulas, name_outputs, name_part
 from takagi.inspection._attribution import attribute_mean, average_formulas, choose_baseline, sum_columns
-from takagi.inspection._held import describe_misfits
+from takagi.inspection._held import describe_misfits, describe_missing
 from takagi.rulebase import apply_link
 
 _LEAST_SHARE = 0.01  # rules with less are not named in text
@@ -79,6 +79,8 @@ class LocalExplanation(ShowsText):
         Number of rules of each part of each member of a committee; other models are its only member.
     misfits : list of list of str
         A sentence for each part of which no rule fits a row, row by row; none for committees.
+    missing : list of list of str
+        A sentence for each missing value that says what it counts as, row by row.
     link : {"identity", "logit", "softmax"}, default="identity"
         What predictions are: numbers, log-odds, or scores of classes.
 
@@ -110,6 +112,7 @@ class LocalExplanation(ShowsText):
     row_numbers: tuple[int, ...]
     part_rules: tuple[tuple[int, ...], ...]
     misfits: list[list[str]]
+    missing: list[list[str]]
     link: str = "identity"
 
     @property
@@ -144,6 +147,7 @@ class LocalExplanation(ShowsText):
             self,
             cells=[self.cells[i] for i in index],
             misfits=[self.misfits[i] for i in index],
+            missing=[self.missing[i] for i in index],
             row_numbers=tuple(self.row_numbers[i] for i in index),
             **{name: getattr(self, name)[index] for name in arrays},
         )
@@ -242,7 +246,8 @@ class LocalExplanation(ShowsText):
             signed = amount if amount.startswith("-") or amount == "0" else f"+{amount}"
             table.append((shorten(self.columns[c], 28), shorten(self.cells[row][c], 26), signed))
         table.append(("prediction", "", write(self.prediction[row, k])))
-        lines += [*_align(table), "", *self._list_voices(row, k, write)]
+        lines += [*_align(table), *(wrap("  ", sentence.split(), "    ") for sentence in self.missing[row])]
+        lines += ["", *self._list_voices(row, k, write)]
         weights = [format_number(w) for w in (self.intercept[row, k], *self.slopes[row, k])]
         terms = join_terms(weights, self.feature_names)
         return "\n".join([*lines, "", wrap(f"Here{self._caveat} {output} =", terms, "  ")])
@@ -348,12 +353,13 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
     reference, description = choose_baseline(committee, baseline)
     parts = [part for member in members for part in member.model.parts]
     shares = [part.firing_share(rows) / len(members) for part in parts]
-    names, local = average_formulas(opened, parts, shares)
+    names, local = average_formulas(opened, parts, shares, rows)
     found = attribute_mean(members, rows, reference)
     explained = LocalExplanation(
         columns=tuple(column.name for column in opened.columns),
         output_names=tuple(name_outputs(opened.model)),
         misfits=describe_misfits(opened, rows) if len(members) == 1 else [[] for _ in rows],
+        missing=describe_missing(opened, rows, parts, shares),
         feature_names=names,
         cells=_show_cells(opened, X, given, rows),
         baseline=description,
@@ -376,7 +382,7 @@ def _show_cells(opened: OpenModel, X: Table, given: FloatArray, held: FloatArray
     """Return the values of the columns as text; those that are held tell what they count as."""
     cells = opened.show(X)
     owner = np.concatenate([np.full(len(column.inputs), c) for c, column in enumerate(opened.columns)])
-    for i, m in np.argwhere(given != held):
+    for i, m in np.argwhere((given != held) & ~np.isnan(held)):
         c = int(owner[m])
         is_number = opened.columns[c].kind == "number" and m == opened.inputs_of(c)[0]
         cells[i][c] += f" counts as {format_number(held[i, m]) if is_number else 'in training'}"

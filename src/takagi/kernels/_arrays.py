@@ -103,6 +103,8 @@ class Work(NamedTuple):
 
     inputs_a: np.ndarray  # (r, n_inputs of the antecedents)
     inputs_c: np.ndarray | None  # (r, n_inputs of the consequents), where there are projections
+    absent: np.ndarray | None  # (r, n_features) one where a value is missing, else zero; None if none is
+    usual: np.ndarray | None  # like centers: what a missing value counts as in a formula
     distance: np.ndarray  # (r, l) squared distance to each rule in widths
     output: np.ndarray  # (n_outputs, r, l) consequents
     share: np.ndarray  # (r, l) normalized firing levels
@@ -119,8 +121,8 @@ class Work(NamedTuple):
     tied: np.ndarray  # like centers: sums over tied parameters
 
 
-def make_work(shape, n_rows):
-    """Allocate the buffers for at most `n_rows` rows."""
+def make_work(shape, n_rows, usual=None):
+    """Allocate the buffers for at most `n_rows` rows; with missing values, `usual` is what they count as."""
     rows = -(-n_rows // ROW_TILE) * ROW_TILE
     lanes = shape.n_blocks * LANES
     n_inputs_a = shape.n_projected_a + shape.n_features
@@ -128,6 +130,8 @@ def make_work(shape, n_rows):
     return Work(
         inputs_a=np.zeros(rows * n_inputs_a),
         inputs_c=np.zeros(rows * (shape.n_projected_c + shape.n_features)) if has_projection(shape) else None,
+        absent=None if usual is None else np.zeros(rows * n_inputs_a),
+        usual=usual,
         distance=np.zeros(rows * lanes),
         output=np.zeros(shape.n_outputs * rows * lanes),
         share=np.zeros(rows * lanes),
@@ -149,8 +153,10 @@ class Columns(NamedTuple):
     """Buffers for eight rows at a time, side by side."""
 
     features: np.ndarray  # (n_features, LANES)
-    inputs_a: np.ndarray | None  # (n_inputs of the antecedents, LANES), where there are projections
+    inputs_a: np.ndarray | None  # (n_inputs of the antecedents, LANES), where there are projections or missing values
     inputs_c: np.ndarray | None  # (n_inputs of the consequents, LANES), where there are projections
+    absent: np.ndarray | None  # (n_features, LANES) one where a value is missing, else zero; None if none is
+    usual: np.ndarray | None  # like centers: what a missing value counts as in a formula
     firing: np.ndarray  # (rules, LANES) minus the log of firing levels, then firing levels
     scale: np.ndarray  # (LANES) what makes shares of the firing levels
     value: np.ndarray  # (n_outputs, LANES) predictions
@@ -158,13 +164,15 @@ class Columns(NamedTuple):
     offset: np.ndarray  # like centers: -sqrt(1/2) * center / width
 
 
-def make_columns(shape):
-    """Allocate the buffers."""
+def make_columns(shape, usual=None):
+    """Allocate the buffers; with missing values, `usual` is what they count as, and there are no projections."""
     n_inputs_a, n_inputs_c = shape.n_projected_a + shape.n_features, shape.n_projected_c + shape.n_features
     return Columns(
         features=np.zeros(shape.n_features * LANES),
-        inputs_a=np.zeros(n_inputs_a * LANES) if has_projection(shape) else None,
+        inputs_a=np.zeros(n_inputs_a * LANES) if has_projection(shape) or usual is not None else None,
         inputs_c=np.zeros(n_inputs_c * LANES) if has_projection(shape) else None,
+        absent=None if usual is None else np.zeros(n_inputs_a * LANES),
+        usual=usual,
         firing=np.zeros(shape.n_blocks * LANES * LANES),
         scale=np.zeros(LANES),
         value=np.zeros(shape.n_outputs * LANES),

@@ -8,7 +8,6 @@ from takagi.kernels._lanes import (
     fma,
     lanes_min,
     lanes_sum,
-    load_splat,
     load_vector,
     splat,
     store,
@@ -16,7 +15,7 @@ from takagi.kernels._lanes import (
     vector_max,
     vector_min,
 )
-from takagi.kernels._layout import clear, fill_tile, sections
+from takagi.kernels._layout import clear, fill_tile, find_usual, measure_departures, sections, take_values
 from takagi.kernels._loss import respond
 
 
@@ -47,6 +46,16 @@ def fill_consequent_inputs(inputs, X, rows, projection, n_projected):
 
 
 @inner
+def mark_missing(inputs, absent, n_rows, n_inputs):
+    """Set missing inputs to zero and mark them, if there are missing values; numba leaves out what follows a None."""
+    if absent is not None:
+        for i in range(fill_tile(n_rows) * n_inputs):
+            is_missing = inputs[i] != inputs[i]
+            absent[i] = 1.0 if is_missing else 0.0
+            inputs[i] = 0.0 if is_missing else inputs[i]
+
+
+@inner
 def consequent_inputs(inputs_a, inputs_c):
     """Return the inputs of the consequents; without projections those of the conditions serve for both."""
     if inputs_c is None:
@@ -55,7 +64,7 @@ def consequent_inputs(inputs_a, inputs_c):
 
 
 @inner
-def measure_distances(inputs, n_rows, inverse, offset, distance, n_inputs, n_blocks):
+def measure_distances(inputs, absent, n_rows, inverse, offset, distance, n_inputs, n_blocks):
     """Set `distance` to the sum over inputs of ((a - center) / width)^2, for tiles of four rows and eight rules."""
     stride = n_blocks * LANES
     for block in range(n_blocks):
@@ -65,8 +74,14 @@ def measure_distances(inputs, n_rows, inverse, offset, distance, n_inputs, n_blo
             za = zb = zc = zd = splat(0.0)
             for k in range(n_inputs):
                 s, t = load_vector(inverse, start + k * LANES), load_vector(offset, start + k * LANES)
-                da, db = fma(load_splat(inputs, a + k), s, t), fma(load_splat(inputs, b + k), s, t)
-                dc, dd = fma(load_splat(inputs, c + k), s, t), fma(load_splat(inputs, d + k), s, t)
+                da, db = (
+                    measure_departures(inputs, absent, a + k, s, t),
+                    measure_departures(inputs, absent, b + k, s, t),
+                )
+                dc, dd = (
+                    measure_departures(inputs, absent, c + k, s, t),
+                    measure_departures(inputs, absent, d + k, s, t),
+                )
                 za, zb, zc, zd = fma(da, da, za), fma(db, db, zb), fma(dc, dc, zc), fma(dd, dd, zd)
             at = i * stride + block * LANES
             store(distance, at, za)
@@ -76,7 +91,7 @@ def measure_distances(inputs, n_rows, inverse, offset, distance, n_inputs, n_blo
 
 
 @inner
-def apply_consequents(inputs, n_rows, weights, output, n_inputs, n_blocks):
+def apply_consequents(inputs, absent, usual, n_rows, weights, output, n_inputs, n_blocks):
     """Set `output` to w_0 + sum of w_m b_m, for tiles of four rows and eight rules."""
     stride = n_blocks * LANES
     for block in range(n_blocks):
@@ -86,8 +101,11 @@ def apply_consequents(inputs, n_rows, weights, output, n_inputs, n_blocks):
             ya = yb = yc = yd = load_vector(weights, start)
             for k in range(n_inputs):
                 w = load_vector(weights, start + (k + 1) * LANES)
-                ya, yb = fma(load_splat(inputs, a + k), w, ya), fma(load_splat(inputs, b + k), w, yb)
-                yc, yd = fma(load_splat(inputs, c + k), w, yc), fma(load_splat(inputs, d + k), w, yd)
+                u = find_usual(usual, (block * n_inputs + k) * LANES)
+                ya = fma(take_values(inputs, absent, a + k, u), w, ya)
+                yb = fma(take_values(inputs, absent, b + k, u), w, yb)
+                yc = fma(take_values(inputs, absent, c + k, u), w, yc)
+                yd = fma(take_values(inputs, absent, d + k, u), w, yd)
             at = i * stride + block * LANES
             store(output, at, ya)
             store(output, at + stride, yb)
@@ -134,14 +152,17 @@ def forward(theta, shape, work, X, rows, kept):
     n_inputs_c = shape.n_projected_c + shape.n_features
     fill_inputs(work.inputs_a, X, rows, theta[start_a:start_c], shape.n_projected_a)
     fill_consequent_inputs(work.inputs_c, X, rows, theta[start_c:end], shape.n_projected_c)
-    measure_distances(work.inputs_a, n_rows, work.inverse, work.offset, work.distance, n_inputs_a, n_blocks)
+    mark_missing(work.inputs_a, work.absent, n_rows, n_inputs_a)
+    measure_distances(
+        work.inputs_a, work.absent, n_rows, work.inverse, work.offset, work.distance, n_inputs_a, n_blocks
+    )
     share_rows(work.distance, kept, work.share, n_rows, n_blocks)
     size, page = n_blocks * (n_inputs_c + 1) * LANES, len(work.share)
     for q in range(n_outputs):
         weights = theta[start_w + q * size : start_w + (q + 1) * size]
         output = work.output[q * page : (q + 1) * page]
         inputs = consequent_inputs(work.inputs_a, work.inputs_c)
-        apply_consequents(inputs, n_rows, weights, output, n_inputs_c, n_blocks)
+        apply_consequents(inputs, work.absent, work.usual, n_rows, weights, output, n_inputs_c, n_blocks)
         for i in range(n_rows):
             value = splat(0.0)
             for v in range(i * n_blocks * LANES, (i + 1) * n_blocks * LANES, LANES):
@@ -177,7 +198,7 @@ def measure_errors(shape, work, rows, y, weight, loss, lost, total):
 
 
 @inner
-def differentiate_sets(inputs, n_rows, inverse, offset, pull, grad_c, grad_s, n_inputs, n_blocks):
+def differentiate_sets(inputs, absent, n_rows, inverse, offset, pull, grad_c, grad_s, n_inputs, n_blocks):
     """Add the gradients of centers and widths, still without a factor 1 / width, of some rows."""
     stride = n_blocks * LANES
     for block in range(n_blocks):
@@ -190,15 +211,21 @@ def differentiate_sets(inputs, n_rows, inverse, offset, pull, grad_c, grad_s, n_
             for k in range(n_inputs):
                 here = start + k * LANES
                 s, t = load_vector(inverse, here), load_vector(offset, here)
-                da, db = fma(load_splat(inputs, a + k), s, t), fma(load_splat(inputs, b + k), s, t)
-                dc, dd = fma(load_splat(inputs, c + k), s, t), fma(load_splat(inputs, d + k), s, t)
+                da, db = (
+                    measure_departures(inputs, absent, a + k, s, t),
+                    measure_departures(inputs, absent, b + k, s, t),
+                )
+                dc, dd = (
+                    measure_departures(inputs, absent, c + k, s, t),
+                    measure_departures(inputs, absent, d + k, s, t),
+                )
                 ua, ub, uc, ud = pa * da, pb * db, pc * dc, pd * dd
                 store(grad_c, here, load_vector(grad_c, here) + ((ua + ub) + (uc + ud)))
                 store(grad_s, here, fma(ud, dd, fma(uc, dc, fma(ub, db, fma(ua, da, load_vector(grad_s, here))))))
 
 
 @inner
-def sum_outer(inputs, n_rows, rate, sums, n_inputs, n_blocks):
+def sum_outer(inputs, absent, usual, n_rows, rate, sums, n_inputs, n_blocks):
     """Add the sum over rows of rate x [1, inputs] to `sums`; the filling of the last tile must have rate zero."""
     stride = n_blocks * LANES
     for block in range(n_blocks):
@@ -210,9 +237,11 @@ def sum_outer(inputs, n_rows, rate, sums, n_inputs, n_blocks):
             gc, gd = load_vector(rate, at + 2 * stride), load_vector(rate, at + 3 * stride)
             store(sums, start, load_vector(sums, start) + ((ga + gb) + (gc + gd)))
             for k in range(n_inputs):
-                here = start + (k + 1) * LANES
-                g = fma(load_splat(inputs, b + k), gb, fma(load_splat(inputs, a + k), ga, load_vector(sums, here)))
-                store(sums, here, fma(load_splat(inputs, d + k), gd, fma(load_splat(inputs, c + k), gc, g)))
+                here, u = start + (k + 1) * LANES, find_usual(usual, (block * n_inputs + k) * LANES)
+                g = fma(take_values(inputs, absent, a + k, u), ga, load_vector(sums, here))
+                g = fma(take_values(inputs, absent, b + k, u), gb, g)
+                g = fma(take_values(inputs, absent, c + k, u), gc, g)
+                store(sums, here, fma(take_values(inputs, absent, d + k, u), gd, g))
 
 
 @inner
@@ -229,7 +258,7 @@ def differentiate_consequents(shape, work, n_rows, q, grad, has_price):
     clear(work.rate, n_rows * stride, fill_tile(n_rows) * stride)
     n_inputs = shape.n_projected_c + shape.n_features
     inputs = consequent_inputs(work.inputs_a, work.inputs_c)
-    sum_outer(inputs, n_rows, work.rate, grad, n_inputs, shape.n_blocks)
+    sum_outer(inputs, work.absent, work.usual, n_rows, work.rate, grad, n_inputs, shape.n_blocks)
 
 
 @inner
@@ -310,7 +339,16 @@ def add_gradient(theta, shape, work, n_rows, grad, has_price):
     n_inputs_c = shape.n_projected_c + shape.n_features
     grad_c, grad_s = grad[start_c:start_s], grad[start_s:start_w]
     differentiate_sets(
-        work.inputs_a, n_rows, work.inverse, work.offset, work.pull, grad_c, grad_s, n_inputs_a, shape.n_blocks
+        work.inputs_a,
+        work.absent,
+        n_rows,
+        work.inverse,
+        work.offset,
+        work.pull,
+        grad_c,
+        grad_s,
+        n_inputs_a,
+        shape.n_blocks,
     )
     size = shape.n_blocks * (n_inputs_c + 1) * LANES
     for q in range(shape.n_outputs):

@@ -35,7 +35,7 @@ def move_centers(X, weight, membership, m, work, sums, total, n_blocks):
                 work.rate[i * stride + r] = weight[start + i] * power_of(membership[start + i, r], m)
         clear(work.rate, n_rows * stride, fill_tile(n_rows) * stride)
         clear(sums, 0, len(sums))
-        sum_outer(work.inputs_a, n_rows, work.rate, sums, n_features, n_blocks)
+        sum_outer(work.inputs_a, None, None, n_rows, work.rate, sums, n_features, n_blocks)
         for i in range(len(total)):
             total[i] += sums[i]
     for block in range(n_blocks):
@@ -61,7 +61,7 @@ def update_memberships(X, weight, membership, m, n_clusters, work, n_blocks):
     for start in range(0, len(X), BLOCK_ROWS):
         n_rows = min(BLOCK_ROWS, len(X) - start)
         load_block(X, start, n_rows, work.inputs_a)
-        measure_distances(work.inputs_a, n_rows, work.inverse, work.offset, work.distance, n_features, n_blocks)
+        measure_distances(work.inputs_a, None, n_rows, work.inverse, work.offset, work.distance, n_features, n_blocks)
         for i in range(n_rows):
             nearest, total = np.inf, 0.0
             for r in range(n_clusters):

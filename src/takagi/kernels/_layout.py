@@ -4,8 +4,8 @@ from numba import njit
 
 from takagi.kernels import _arrays
 from takagi.kernels._arrays import LANES, ROW_TILE
-from takagi.kernels._compile import inner
-from takagi.kernels._lanes import load_vector, splat, store
+from takagi.kernels._compile import inner, merged
+from takagi.kernels._lanes import fma, load_splat, load_vector, splat, store
 
 sections = njit(_arrays.sections, inline="always")
 
@@ -31,3 +31,30 @@ def clear(array, start, end):
     """Set a part of an array, whole vectors long, to zero."""
     for i in range(start, end, LANES):
         store(array, i, 0.0)
+
+
+@merged
+def measure_departures(inputs, absent, at, inverse, offset):
+    """Return (a - center) / width of eight rules for the input at `at`, zero where it is missing.
+
+    Where no value is missing, `absent` is None, and numba leaves out what follows; missing inputs are zero.
+    """
+    if absent is None:
+        return fma(load_splat(inputs, at), inverse, offset)
+    return fma(load_splat(inputs, at), inverse, offset * (1.0 - load_splat(absent, at)))
+
+
+@merged
+def find_usual(usual, at):
+    """Return what eight rules take a missing value for, if there are missing values."""
+    if usual is None:
+        return splat(0.0)
+    return load_vector(usual, at)
+
+
+@merged
+def take_values(inputs, absent, at, usual):
+    """Return an input as the formulas of eight rules take it: what is `usual` for each where it is missing."""
+    if absent is None:
+        return load_splat(inputs, at)
+    return fma(load_splat(absent, at), usual, load_splat(inputs, at))

@@ -14,23 +14,30 @@ _REACH = 5.0  # widths, as in the compiled code
 def predict_rows(theta, shape, columns, X, prediction, share):
     """Fill `prediction` (n_rows, n_outputs) and, unless it has no rows, `share` (n_rows, n_rules)."""
     parts = split(theta, shape)
+    usual = None if columns.usual is None else from_lanes(columns.usual, shape.n_rules, shape.n_features)
     for here in _blocks(len(X), max(shape.n_rules, X.shape[1])):
-        firing = _share_rows(parts, X[here])
+        firing = _share_rows(parts, X[here], usual is not None)
         inputs = _augment(X[here], parts.get("consequent_projection"))
+        absent = np.isnan(inputs) if usual is not None else None
+        inputs = inputs if usual is None else np.where(absent, 0.0, inputs)
         for q in range(shape.n_outputs):
             weights = parts["consequents"][:, q]
-            prediction[here, q] = (firing * (inputs @ weights[:, 1:].T + weights[:, 0])).sum(axis=1)
+            outputs = inputs @ weights[:, 1:].T + weights[:, 0]
+            if usual is not None:
+                outputs += absent @ (weights[:, 1:] * usual).T
+            prediction[here, q] = (firing * outputs).sum(axis=1)
         if len(share):
             share[here] = firing
 
 
-def _share_rows(parts, X):
+def _share_rows(parts, X, has_missing):
     """Return normalized firing levels; the limits are those of `share_rows` in the compiled code."""
+    add_up = np.nansum if has_missing else np.sum
     inputs = _augment(X, parts.get("antecedent_projection"))
     distance = np.empty((len(X), len(parts["centers"])))
     with np.errstate(over="ignore"):  # what overflows is far away
         for r, (center, width) in enumerate(zip(parts["centers"], parts["widths"], strict=True)):
-            distance[:, r] = (((inputs - center) / width) ** 2).sum(axis=1) / 2
+            distance[:, r] = add_up(((inputs - center) / width) ** 2, axis=1) / 2
     distance = np.minimum(distance, 1e300)
     firing = np.exp(np.maximum(distance.min(axis=1, keepdims=True) - distance, -650.0))
     return firing / firing.sum(axis=1, keepdims=True)

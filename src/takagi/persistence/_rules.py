@@ -22,7 +22,7 @@ _RULES = (
     "centers", "widths", "consequents", "antecedent_projection", "consequent_projection", "tied_projection", "sets",
     "feature_names", "output_names", "link", "profile",
 )  # fmt: skip
-_OPTIONAL = ("bends", "intervals", "limits")  # left out where there are none
+_OPTIONAL = ("bends", "intervals", "limits", "usual")  # left out where there are none
 _BEND = ("feature", "kind", "knot", "floor")
 _ARRAYS = ("scale", "scores", "levels")  # of a calibration
 _PROFILE = ("n_rows", "share", "mean", "quantiles", "output_quantiles")
@@ -42,6 +42,8 @@ def encode_rules(rules: RuleBase) -> dict[str, Any]:
         encoded["intervals"] = encode_numbers(rules.intervals)
     if rules.limits is not None:
         encoded["limits"] = encode_numbers(rules.limits)
+    if rules.usual is not None:
+        encoded["usual"] = encode_numbers(rules.usual)
     return encoded
 
 
@@ -65,6 +67,7 @@ def decode_rules(node: Node) -> RuleBase:
             bends=tuple(map(_decode_bend, parts["bends"])) if "bends" in parts else (),
             intervals=_decode_intervals(parts["intervals"], 3) if "intervals" in parts else None,
             limits=_decode_intervals(parts["limits"], 2) if "limits" in parts else None,
+            usual=parts["usual"].array(2, null=np.nan) if "usual" in parts else None,
         ),
     )
 

@@ -56,7 +56,7 @@ def decode_stream(node: Node, model: RuleModel, fitted: Fitted) -> Stream:
 def _encode_seen(seen: Seen) -> dict[str, Any]:
     encoded: dict[str, Any] = {"seed": seen.seed, "fraction": seen.fraction, "n_rows": seen.n_rows}
     encoded |= {name: _encode_arrays(getattr(seen, name), _MOMENTS) for name in ("x", "y")}
-    return encoded | {name: _encode_arrays(getattr(seen, name), _ROWS) for name in _PARTS}
+    return encoded | {name: _encode_rows(getattr(seen, name)) for name in _PARTS}
 
 
 def _decode_seen(node: Node, n_features: int, n_outputs: int) -> Seen:
@@ -85,12 +85,17 @@ def _decode_moments(node: Node, n_columns: int) -> Moments:
     return Moments(weight=weight, **{name: parts[name].shaped((n_columns,)) for name in _MOMENTS[1:]})
 
 
+def _encode_rows(rows: Rows) -> dict[str, Any]:
+    """Return rows as plain values, null where a feature is missing."""
+    return {**_encode_arrays(rows, _ROWS), "X": encode_numbers(rows.X)}
+
+
 def _decode_rows(node: Node, n_features: int, n_outputs: int) -> Rows:
     parts = node.open(_ROWS)
     weight = parts["weight"].array(1)
     if not (weight > 0).all():
         parts["weight"].refuse("positive numbers")
-    X = parts["X"].shaped((len(weight), n_features))
+    X = parts["X"].shaped((len(weight), n_features), null=np.nan)
     return Rows(X, parts["y"].shaped((len(weight), n_outputs)), weight)
 
 

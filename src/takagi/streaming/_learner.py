@@ -79,7 +79,7 @@ class Learner:
 
     def open_run(self, config: TrainConfig, training: Rows, seen: Seen, n_iter: int, stays_in_range: bool) -> Run:
         """Return a run that goes on from here, and judge the best rules by the validation rows of today."""
-        scaled = [self.units.standardize(rows) for rows in (training, seen.reservoir)]
+        scaled = [self.units.standardize(seen.fill(rows)) for rows in (training, seen.reservoir)]
         data, held_out = (tuple(np.ascontiguousarray(part) for part in rows) for rows in scaled)
         bounds = self._bound(seen, config) if stays_in_range else None
         run = Run(self.start, config, data, held_out, n_iter, state=self.state, every=NEVER, bounds=bounds)
@@ -115,8 +115,9 @@ class Learner:
 
     def read_rules(self, seen: Seen) -> RuleBase:
         """Return the best rules in the units of the data, those that govern most first, with a profile of all rows."""
-        rules = center_logits(unpack(self.state.best, self.start).rescale(*self.units))
-        X, y, weight = seen.sample
+        rules = replace(unpack(self.state.best, self.start), usual=None)  # a missing value counts as the mean
+        rules = center_logits(rules.rescale(*self.units))
+        X, y, weight = seen.fill(seen.sample)
         profile = measure_profile((X, y), rules.firing_share, weight)
         quantiles, output_quantiles = profile.quantiles.copy(), profile.output_quantiles.copy()
         for part, moments in ((quantiles, seen.x), (output_quantiles, seen.y)):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from takagi._checks import are_finite
 from takagi._typing import BoolArray, FloatArray
 from takagi.fitting import (
     MAX_VALIDATION_ROWS,
@@ -82,15 +83,19 @@ class Seen:
     def begin(cls, rows: Rows, fraction: float, rng: np.random.Generator) -> "Seen":
         """Return what has been seen with the first rows of a stream."""
         seed = int(rng.integers(2**63))
-        x, y = (measure_moments(part, rows.weight) for part in (rows.X, rows.y))
+        x, y = (measure_moments(part, rows.weight) for part in (rows.fill().X, rows.y))
         none = rows.take(np.empty(0, dtype=np.intp))
         return cls(seed, fraction, len(rows.X), x, y, none, none, none)._share_out(rows, rng)
 
     def take_in(self, rows: Rows, rng: np.random.Generator) -> "Seen":
         """Return what has been seen with some more rows."""
-        x, y = (measure_moments(part, rows.weight) for part in (rows.X, rows.y))
+        x, y = (measure_moments(part, rows.weight) for part in (self.fill(rows).X, rows.y))
         more = replace(self, n_rows=self.n_rows + len(rows.X), x=self.x.merge(x), y=self.y.merge(y))
         return more._share_out(rows, rng)
+
+    def fill(self, rows: Rows) -> Rows:
+        """Return rows with the mean of all rows so far in place of each missing value."""
+        return rows if are_finite(rows.X) else rows._replace(X=np.where(np.isnan(rows.X), self.x.mean, rows.X))
 
     def _share_out(self, rows: Rows, rng: np.random.Generator) -> "Seen":
         """Put rows into the reservoir or, at random, behind those that wait to train."""

@@ -97,7 +97,7 @@ class Stream:
         """Warn if all values of a feature in a block lie beyond those of the blocks before, as in sorted rows."""
         if self.seen is None or min(len(X), self.seen.n_rows) < _ROWS_TO_COMPARE:
             return
-        low, high, known = X.min(axis=0), X.max(axis=0), self.seen.x
+        low, high, known = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0), self.seen.x
         is_beyond = ((low >= known.high) & (high > known.high)) | ((high <= known.low) & (low < known.low))
         if is_beyond.any():
             m = int(is_beyond.argmax())

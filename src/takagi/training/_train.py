@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from takagi import kernels
+from takagi._checks import are_finite
 from takagi._messages import warn_user
 from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.kernels import to_lanes
-from takagi.rulebase import RuleBase, pack, unpack
+from takagi.rulebase import RuleBase, pack, pack_usual, unpack
 from takagi.training._config import (
     LOSSES,
     Bounds,
@@ -59,7 +60,7 @@ def train(
     rule_base : RuleBase
         Where to start.
     X, y : array of shape (n_rows, n_features) and (n_rows,) or (n_rows, n_outputs)
-        Training rows.
+        Training rows. Features may be missing (NaN) if the rules know what is usual for them.
     X_val, y_val : arrays as X and y, or None
         Validation rows, which choose the returned iterate; without them it is the last one.
     config : TrainConfig, optional
@@ -276,8 +277,10 @@ class Run:
         self.validation = tuple(map(to_lanes, (*validation[:2], validation[2][:, None])))
         self.settings = _settings(config, rule_base, every=every if len(validation[0]) else NEVER)
         self.tied_sets = None if rule_base.sets is None else _tie_sets(rule_base)
-        self.work = kernels.make_work(self.shape, _count_together(config, min(config.batch_size, len(training[0]))))
-        self.columns = kernels.make_columns(self.shape)
+        self.usual = _find_usual(rule_base, training[0], validation[0])
+        n_together = _count_together(config, min(config.batch_size, len(training[0])))
+        self.work = kernels.make_work(self.shape, n_together, self.usual)
+        self.columns = kernels.make_columns(self.shape, self.usual)
         self.state = begin_state(rule_base) if state is None else state
         self.first_iter = self.n_iter
         self._enter(bounds)
@@ -309,7 +312,7 @@ class Run:
         """Run one block; return why training ended with it, or nothing."""
         n_together = _count_together(self.config, batches.shape[1])
         if n_together > len(self.work.price):
-            self.work = kernels.make_work(self.shape, n_together)
+            self.work = kernels.make_work(self.shape, n_together, self.usual)
         history = self.history[self.n_iter - self.first_iter :][: len(batches)]
         if self.feasible is not None or self.settings.rule == kernels.OWN:
             return _ENDS[advance_in_numpy(self, batches, keep, history)]
@@ -384,6 +387,15 @@ def check_dataset(X: FloatArray | None, y: FloatArray | None, weight: FloatArray
 def _count_together(config: TrainConfig, n_rows: int) -> int:
     """Return how many rows of a batch pass together: all if their mean shares have a price."""
     return n_rows if config.uniformity else min(n_rows, kernels.PART_ROWS)
+
+
+def _find_usual(rules: RuleBase, *tables: FloatArray) -> FloatArray | None:
+    """Return what missing values count as, as the kernels want it; None if there are none."""
+    if all(are_finite(X) for X in tables):
+        return None
+    if rules.usual is None:
+        raise ValueError("X has NaN or infinity; rules to train on missing values need `usual`, what these count as.")
+    return pack_usual(rules)
 
 
 def _settings(config: TrainConfig, rules: RuleBase, every: int) -> kernels.Settings:

@@ -29,9 +29,9 @@ def fit_short_classes(rows: Rows, teacher: RuleModel, plan: Plan, rng: np.random
     """Fit a sum of rule bases to classes, within the same limits as for numbers, given rules that may be long."""
     watch.begin("noise")
     standard = measure_units(rows, scales_inputs=True, scales_target=True).standardize(rows)
-    noise = measure_noise(standard, rng)
+    noise = measure_noise(standard.fill(), rng)
     watch.count(0)
-    if noise.is_all or not (np.ptp(rows.X, axis=0) > 0).any():
+    if noise.is_all or not (np.ptp(rows.fill().X, axis=0) > 0).any():
         model = RuleModel((_say_little(rows, standard, plan.max_terms, rng),))
         return Short(model, np.array([measure_log_loss(model, rows)]), "no_change", (0.0, 0.0))
     response, part = linearize(rows, teacher.predict_raw(rows.X), _WAY)
@@ -46,7 +46,7 @@ def fit_short_classes(rows: Rows, teacher: RuleModel, plan: Plan, rng: np.random
         model, losses = formulas, np.array([measure_log_loss(formulas, rows)])
         short = short._replace(stopped="no_change")
     tell_formula(model, limits)
-    return short._replace(model=model, losses=losses, repeats=tuple(find_repeats(standard.X)))
+    return short._replace(model=model, losses=losses, repeats=tuple(find_repeats(standard.fill().X)))
 
 
 def _say_little(rows: Rows, standard: Rows, max_terms: int, rng: np.random.Generator) -> RuleBase:

@@ -35,6 +35,7 @@ def offer_bends(rows: Rows) -> FormulaColumns:
     """Return bends of all features with enough values: a logarithm, and slopes above and up to some knots."""
     bends = []
     for j, column in enumerate(rows.X.T):
+        column = column[~np.isnan(column)]
         values = np.unique(column)
         if len(values) < _FEWEST_VALUES:
             continue
@@ -43,7 +44,7 @@ def offer_bends(rows: Rows) -> FormulaColumns:
         for knot in np.unique(find_knots(column)):
             if values[0] < knot < values[-1]:
                 bends += [Bend(j, "above", knot), Bend(j, "up to", knot)]
-    return scale_bends(tuple(bends), rows)
+    return scale_bends(tuple(bends), rows.fill())
 
 
 def scale_bends(bends: tuple[Bend, ...], rows: Rows) -> FormulaColumns:

@@ -37,12 +37,17 @@ class SumDraft:
         """1 where two rules are in one part, else 0."""
         return (self.part[:, None] == self.part).astype(float)
 
-    def shares(self, Z: FloatArray) -> FloatArray:
-        """Return normalized firing levels, (n_rows, n_rules); those of each part sum to 1."""
+    def shares(self, Z: FloatArray, seen: FloatArray | None = None) -> FloatArray:
+        """Return normalized firing levels, (n_rows, n_rules); those of each part sum to 1.
+
+        Where `seen` is zero, Z is zero, too, and says nothing about the conditions.
+        """
         asked = np.flatnonzero(self.asks.any(axis=0))
         precision = np.where(self.asks[:, asked], self.widths[:, asked] ** -2.0, 0.0)
         pull, X = precision * self.centers[:, asked], Z[:, asked]
-        level = X @ pull.T - 0.5 * ((X * X) @ precision.T) - 0.5 * (pull * self.centers[:, asked]).sum(axis=1)
+        constant = pull * self.centers[:, asked]
+        level = X @ pull.T - 0.5 * ((X * X) @ precision.T)
+        level -= 0.5 * (constant.sum(axis=1) if seen is None else seen[:, asked] @ constant.T)
         for k in np.unique(self.part):
             own = np.flatnonzero(self.part == k)
             highest = reduce(np.maximum, (level[:, r] for r in own))
@@ -108,7 +113,7 @@ def start_rules(draft: SumDraft, base: IntArray, n_rules: int) -> SumDraft:
 class Task:
     """Rows in standard units, and what is asked of rules for them."""
 
-    Z: FloatArray  # features
+    Z: FloatArray  # features, zero where they are missing
     columns: FloatArray  # of the formulas: features, then bends
     target: FloatArray  # (n_rows, n_outputs)
     weight: FloatArray  # of the rows; they sum to 1
@@ -118,6 +123,7 @@ class Task:
     bend_price: float  # what a bend costs beside a slope when terms are chosen
     low: FloatArray  # the least center of each feature
     high: FloatArray  # the largest one
+    seen: FloatArray | None = None  # like Z: one where a feature is there, else zero; None if all are there
 
     def price_bends(self, draft: SumDraft) -> float:
         """Return what the bends of a draft cost."""
@@ -127,7 +133,12 @@ class Task:
         """Return the task of some rows."""
         weight = self.weight[rows]
         return replace(
-            self, Z=self.Z[rows], columns=self.columns[rows], target=self.target[rows], weight=weight / weight.sum()
+            self,
+            Z=self.Z[rows],
+            columns=self.columns[rows],
+            target=self.target[rows],
+            weight=weight / weight.sum(),
+            seen=None if self.seen is None else self.seen[rows],
         )
 
     def sample(self, n_rows: int) -> "Task":

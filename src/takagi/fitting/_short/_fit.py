@@ -43,9 +43,9 @@ def fit_short(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) ->
     watch.begin("noise")
     units = measure_units(rows, scales_inputs=True, scales_target=True)
     standard = units.standardize(rows)
-    noise = measure_noise(standard, rng)
+    noise = measure_noise(standard.fill(), rng)
     watch.count(0)
-    if noise.is_all or not (np.ptp(rows.X, axis=0) > 0).any():
+    if noise.is_all or not (np.ptp(rows.fill().X, axis=0) > 0).any():
         return Short(_say_little(rows, standard, plan.max_terms, rng), np.empty(0), "no_change", (0.0, 0.0))
     limits = choose_limits(rows, noise.part, plan, rng, watch)
     watch.begin("growing")
@@ -54,7 +54,7 @@ def fit_short(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) ->
     watch.count(len(short.losses))
     tell_formula(short.model, limits)
     is_exact = noise.is_exact and all(part.n_rules == 1 for part in short.model.parts)
-    return short._replace(repeats=tuple(find_repeats(standard.X)), is_exact=is_exact)
+    return short._replace(repeats=tuple(find_repeats(standard.fill().X)), is_exact=is_exact)
 
 
 def choose_limits(rows: Rows, noise: float, plan: Plan, rng: np.random.Generator, watch: Watch) -> Limits:

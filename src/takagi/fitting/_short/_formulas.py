@@ -1,10 +1,12 @@
 """Logistic regression within the limits of short rules: a sum of formulas that always hold, and its expected loss."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from takagi._typing import FloatArray, IntArray
 from takagi.fitting._logistic import choose_penalty, find_link, fit_logistic
-from takagi.fitting._rows import Rows, measure_columns
+from takagi.fitting._rows import Rows, measure_columns, standardize_columns
 from takagi.fitting._screening import spread_rules
 from takagi.fitting._short._likelihood import measure_log_loss
 from takagi.fitting._short._workshop import Limits
@@ -27,14 +29,14 @@ def fit_formulas(rows: Rows, limits: Limits) -> tuple[RuleModel, float]:
     loss, n_parameters = measure_log_loss(RuleModel((line,)), few), _count_effective(few, line, penalty)
     order = np.argsort(-_size_slopes(few, line), kind="stable")
     groups = [order[start : start + limits.max_terms] for start in range(0, len(order), limits.max_terms)]
-    parts = _cut(line, groups, np.average(few.X, axis=0, weights=few.weight))
+    parts = _cut(line, groups, measure_columns(few.X, few.weight)[0])
     model = RuleModel(tuple(spread_rules(part, features, rows.X.shape[1]) for part in parts))
     return model, loss + n_parameters / len(rows.X)
 
 
 def _eliminate(rows: Rows, n_slopes: int, penalty: float) -> IntArray:
     """Return the features that are left when those with the smallest slopes have gone, in some turns."""
-    features = np.flatnonzero(np.ptp(rows.X, axis=0) > 0)
+    features = np.flatnonzero(np.ptp(rows.fill().X, axis=0) > 0)
     while len(features) > n_slopes:
         few = rows.take_features(features)
         order = np.argsort(_size_slopes(few, fit_logistic(few, penalty=penalty)), kind="stable")
@@ -50,7 +52,7 @@ def _size_slopes(rows: Rows, line: RuleBase) -> FloatArray:
 def _count_effective(rows: Rows, line: RuleBase, penalty: float) -> float:
     """Return the effective number of slopes of penalized logistic regression: the trace of (H + penalty)^-1 H."""
     mean, scale = measure_columns(rows.X, rows.weight)
-    Z, p = (rows.X - mean) / scale, apply_link(line.predict_raw(rows.X), find_link(rows.y))
+    Z, p = standardize_columns(rows.X, mean, scale), apply_link(line.predict_raw(rows.X), find_link(rows.y))
     total = 0.0
     for chance in p.T:
         curvature = Z.T @ (Z * (rows.weight * chance * (1 - chance))[:, None])
@@ -67,5 +69,5 @@ def _cut(line: RuleBase, groups: list[IntArray], mean: FloatArray) -> list[RuleB
         weights[:, :, 0] = -(weights[:, :, 1:] @ mean)
         if k == 0:
             weights[:, :, 0] += line.consequents[:, :, 0] + line.consequents[:, :, 1:] @ mean
-        parts.append(RuleBase(line.centers, line.widths, weights, link=line.link))
+        parts.append(replace(line, consequents=weights))
     return parts

@@ -122,7 +122,7 @@ def score_splits(
     draft: SumDraft, task: Task, base: IntArray, max_conditions: int, *, opens_part: bool
 ) -> list[RuleSplit]:
     """Return the few splits of rules, and into a new part, that two new formulas of the residuals gain most by."""
-    share = draft.shares(task.Z)
+    share = draft.shares(task.Z, task.seen)
     said = (share * draft.outputs(task.columns)).sum(axis=2)
     residual = task.target - said.T
     inputs = np.column_stack([np.ones(len(task.Z)), task.columns[:, base]])
@@ -143,9 +143,12 @@ def _propose(task: Task, governs: FloatArray, features: IntArray, rule: int) -> 
     """Return cuts of features at some quantiles of the rows that a rule governs."""
     weight = governs * task.weight
     weight = weight / weight.sum()
-    splits = []
+    known, splits = weight, []
     for j in features:
         x = task.Z[:, j]
+        if task.seen is not None:
+            weight = known * task.seen[:, j]
+            weight = weight / (weight.sum() or 1.0)
         mean = weight @ x
         spread = np.sqrt(weight @ (x - mean) ** 2)
         if spread < _LEAST_SPREAD:
@@ -167,7 +170,8 @@ def _score(
     if not splits:
         return []
     feature, cut, scale = (np.array([getattr(s, f) for s in splits]) for f in ("feature", "cut", "scale"))
-    gate = expit((task.Z[:, feature] - cut) * (2 * scale / (_WIDTH * scale) ** 2))
+    steps = (task.Z[:, feature] - cut) * (2 * scale / (_WIDTH * scale) ** 2)
+    gate = expit(steps if task.seen is None else steps * task.seen[:, feature])
     weight = governs * task.weight
     sides = np.minimum(weight @ gate, weight @ (1 - gate)) >= 0.015
     splits, gate = [s for s, is_kept in zip(splits, sides, strict=True) if is_kept], gate[:, sides]

@@ -16,6 +16,7 @@ def fit_intervals(X: FloatArray, governs: BoolArray, asks: BoolArray, weight: Fl
 
     For each rule, limits are set one feature after the other so that the rows within all of its intervals are as far as
     possible those that it governs. `governs` has a column for each rule. At least one interval of a rule has a limit.
+    A value that is missing lies in every interval, and has no say in where the limits are.
     """
     intervals = np.empty((*asks.shape, 2))
     intervals[...] = -np.inf, np.inf
@@ -29,7 +30,7 @@ def fit_intervals(X: FloatArray, governs: BoolArray, asks: BoolArray, weight: Fl
 
 def find_cuts(column: FloatArray) -> FloatArray:
     """Return round numbers that lie between values of a column, at most 40, and infinity at both ends."""
-    values = np.sort(column)
+    values = np.sort(column[~np.isnan(column)])
     between = np.flatnonzero(values[1:] > values[:-1])  # a cut after these
     if len(between) > _N_CUTS:
         between = np.unique(between[np.linspace(0, len(between) - 1, _N_CUTS).astype(np.intp)])
@@ -54,7 +55,8 @@ def _fit_rule(
         before = best
         for j in asked:
             others = [i for i in asked if i != j]
-            rest = np.all((X[:, others] >= intervals[others, 0]) & (X[:, others] <= intervals[others, 1]), axis=1)
+            rest = ~((X[:, others] < intervals[others, 0]) | (X[:, others] > intervals[others, 1])).any(axis=1)
+            rest &= ~np.isnan(X[:, j])
             may_be_open = bool(np.isfinite(intervals[others]).any())
             low, high, value = _find_limits(X[rest, j], mine[rest], weight[rest], cuts[int(j)], (n_mine, may_be_open))
             if value > best + 1e-9:

@@ -28,7 +28,7 @@ Evaluated = tuple[FloatArray, FloatArray]
 
 def evaluate(draft: SumDraft, task: Task) -> Evaluated:
     """Return the shares of the rules, and what their formulas say."""
-    return draft.shares(task.Z), draft.outputs(task.columns)
+    return draft.shares(task.Z, task.seen), draft.outputs(task.columns)
 
 
 def measure_loss(draft: SumDraft, task: Task, known: Evaluated | None = None) -> float:
@@ -54,7 +54,7 @@ def find_weights(draft: SumDraft) -> Places:
 def solve_weights(draft: SumDraft, task: Task) -> SumDraft:
     """Return the draft with the best weights for its sets."""
     rules, columns = find_weights(draft)
-    share = draft.shares(task.Z)
+    share = draft.shares(task.Z, task.seen)
     inputs = _take_inputs(task, columns)
     blended = _blend(share, rules, inputs)
     curvature = _curve_weights(draft, task, share, inputs, blended, rules)
@@ -108,6 +108,7 @@ def normal_equations(draft: SumDraft, task: Task, known: Evaluated | None = None
     inputs, row_weight = _take_inputs(task, columns), task.weight[:, None]
     blended = _blend(share, rules, inputs)
     distance = (task.Z[:, asked] - draft.centers[asking, asked]) / draft.widths[asking, asked]
+    distance = distance if task.seen is None else distance * task.seen[:, asked]
     moves = np.hstack([distance / draft.widths[asking, asked], distance**2])  # of log firing, by center and log width
     owner = np.r_[asking, asking]
     of_sets = slice(n_outputs * n_weights, size)

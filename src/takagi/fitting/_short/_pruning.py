@@ -119,7 +119,7 @@ def _list_taken(draft: SumDraft, rule: int) -> IntArray:
 
 def _score_columns(draft: SumDraft, task: Task, rule: int) -> FloatArray:
     """Return how much a rule's formula would gain by each column, beside what it has already."""
-    share, outputs = draft.shares(task.Z), draft.outputs(task.columns)
+    share, outputs = draft.shares(task.Z, task.seen), draft.outputs(task.columns)
     governs = share[:, rule]
     weight = task.weight * governs
     has = np.column_stack([np.ones(len(governs)), task.columns[:, draft.uses[rule]]])

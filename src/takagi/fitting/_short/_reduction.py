@@ -39,7 +39,7 @@ def reduce_model(model: RuleModel, rows: Rows, limits: Limits, rng: np.random.Ge
     """
     has_classes = model.link != "identity"
     model = RuleModel(tuple(part.fold_consequents() for part in model.parts))
-    noise = 0.0 if has_classes else measure_noise(_standardize(rows), rng).part
+    noise = 0.0 if has_classes else measure_noise(_standardize(rows.fill()), rng).part
 
     def open_near(model: RuleModel) -> Workshop:
         near = linearize(rows, model.predict_raw(rows.X)) if has_classes else (rows, noise)
@@ -123,11 +123,12 @@ def price_conditions(draft: SumDraft, task: Task) -> FloatArray:
     others stay, and so the output of its part moves from ``y`` by the part ``(a - g) / (1 - g)`` of ``f - y``, where
     ``f`` is the rule's own output and ``g`` and ``a`` are its shares before and after.
     """
-    share, outputs = draft.shares(task.Z), draft.outputs(task.columns)
+    share, outputs = draft.shares(task.Z, task.seen), draft.outputs(task.columns)
     price = np.full(draft.asks.shape, np.inf)
     for r, asked in enumerate(draft.asks):
         own, others = np.maximum(share[:, r, None], 1e-300), np.maximum(1 - share[:, r, None], _TINY)
         z = (task.Z[:, asked] - draft.centers[r, asked]) / draft.widths[r, asked]
+        z = z if task.seen is None else z * task.seen[:, asked]
         log_new = np.log(own) + 0.5 * z * z
         top = np.maximum(log_new, 0)
         new = np.exp(log_new - top)
@@ -141,7 +142,7 @@ def price_conditions(draft: SumDraft, task: Task) -> FloatArray:
 
 def price_rules(draft: SumDraft, task: Task) -> FloatArray:
     """Return by how much the squared error grows when a rule is dropped and the others of its part take over."""
-    share, outputs = draft.shares(task.Z), draft.outputs(task.columns)
+    share, outputs = draft.shares(task.Z, task.seen), draft.outputs(task.columns)
     is_alone = draft.together.sum(axis=1) == 1
     price = np.zeros(draft.n_rules)
     for r in range(draft.n_rules):

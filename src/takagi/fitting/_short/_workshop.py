@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from takagi._checks import are_finite
 from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.bend import Bend
 from takagi.fitting._rows import Rows, Units, measure_units
@@ -42,7 +43,7 @@ class Limits(NamedTuple):
 class Workshop(NamedTuple):
     """Rows, columns and tasks of a fit."""
 
-    rows: Rows  # with the features that are looked at, in the units of the data
+    rows: Rows  # with the features that are looked at, in the units of the data, NaN where they are missing
     units: Units  # of all features
     features: IntArray  # which ones are looked at
     columns: FormulaColumns
@@ -61,16 +62,19 @@ def open_workshop(rows: Rows, noise: float, agreement: float, bends: tuple[Bend,
     rows = rows.take(spread_rows(n_rows, _MOST_ROWS))
     units = measure_units(rows, scales_inputs=True, scales_target=True)
     standard = units.standardize(rows)
+    complete = np.nan_to_num(standard.X)  # missing features count as their mean in formulas
     features = (
-        screen_features(rows, standard.X, standard.y, _MOST_FEATURES) if bends is None else np.arange(rows.X.shape[1])
+        screen_features(rows, complete, standard.y, _MOST_FEATURES) if bends is None else np.arange(rows.X.shape[1])
     )
-    rows, Z = rows._replace(X=rows.X[:, features]), standard.X[:, features]
-    columns = offer_bends(rows) if bends is None else scale_bends(bends, rows)
-    low, high = np.quantile(Z, [_EDGE, 1 - _EDGE], axis=0)
+    rows, Z = rows._replace(X=rows.X[:, features]), complete[:, features]
+    columns = offer_bends(rows) if bends is None else scale_bends(bends, rows.fill())
+    seen = None if are_finite(rows.X) else 1.0 - np.isnan(rows.X)
+    low, high = np.nanquantile(standard.X[:, features], [_EDGE, 1 - _EDGE], axis=0)
     is_flat = high <= low  # most rows have one value
     task = Task(
         Z=Z,
-        columns=columns.evaluate(rows.X, Z),
+        seen=seen,
+        columns=columns.evaluate(rows.fill().X, Z),
         target=standard.y,
         weight=rows.weight / rows.weight.sum(),
         agreement=agreement,
@@ -88,7 +92,7 @@ def make_true(draft: SumDraft, workshop: Workshop) -> tuple[SumDraft, FloatArray
     """Leave out rules that govern nothing and conditions that exclude nothing, and say what the others mean."""
     task, X = workshop.task, workshop.rows.X
     while True:
-        governs = find_governed(draft.shares(task.Z), draft.part)
+        governs = find_governed(draft.shares(task.Z, task.seen), draft.part)
         counts = task.weight @ governs
         idle = (counts < _LEAST_GOVERNED) & (draft.together.sum(axis=1) > 1)
         if idle.any():
@@ -139,7 +143,7 @@ def draft_model(model: RuleModel, workshop: Workshop) -> SumDraft:
 def write_model(draft: SumDraft, intervals: FloatArray, workshop: Workshop) -> RuleModel:
     """Return a draft as a model in the units of the data: main rules, and adjustments that are zero on average."""
     task, units = workshop.task, workshop.units
-    said = draft.shares(task.Z) * draft.outputs(task.columns)
+    said = draft.shares(task.Z, task.seen) * draft.outputs(task.columns)
     numbers = np.unique(draft.part)
     means = np.array([task.weight @ said[:, :, draft.part == k].sum(axis=2).T for k in numbers])
     means[0] = -means[1:].sum(axis=0)
@@ -148,14 +152,15 @@ def write_model(draft: SumDraft, intervals: FloatArray, workshop: Workshop) -> R
         own = np.flatnonzero(draft.part == k)
         constant = units.y_mean if k == numbers[0] else np.zeros_like(units.y_mean)
         part = _write_part(draft.take(own), workshop, units._replace(y_mean=constant - mean * units.y_scale))
-        parts.append(_spread(part, intervals[own], workshop.features, len(units.x_mean)))
+        part = _spread(part, intervals[own], workshop.features, len(units.x_mean))
+        parts.append(replace(part, usual=np.tile(units.x_mean, (part.n_rules, 1))))
     return RuleModel(tuple(parts))
 
 
 def _write_part(draft: SumDraft, workshop: Workshop, units: Units) -> RuleBase:
     """Return the rules of one part, about the features that were looked at; rounding takes no center out of range."""
     mean, scale = units.x_mean[workshop.features], units.x_scale[workshop.features]
-    n_features, columns, X = len(mean), workshop.columns, workshop.rows.X
+    n_features, columns, X = len(mean), workshop.columns, workshop.rows.fill().X
     bent = np.flatnonzero(draft.uses[:, n_features:].any(axis=0))
     slopes = draft.weights[:, :, 1 : 1 + n_features] / scale
     bends = draft.weights[:, :, 1 + n_features + bent] / columns.scale[bent]
@@ -190,4 +195,5 @@ def say_mean(rows: Rows) -> RuleModel:
     n_features = rows.X.shape[1]
     consequents = np.zeros((1, rows.y.shape[1], 1 + n_features))
     consequents[0, :, 0] = np.average(rows.y, axis=0, weights=rows.weight)
-    return RuleModel((RuleBase(np.zeros((1, n_features)), np.full((1, n_features), np.inf), consequents),))
+    nothing = np.zeros((1, n_features))
+    return RuleModel((RuleBase(nothing, np.full((1, n_features), np.inf), consequents, usual=nothing),))

@@ -1,0 +1,100 @@
+"""Inputs of rules: the origin they are measured from, their units, their projections, and values that are missing."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from takagi._checks import are_finite
+from takagi._typing import FloatArray
+
+if TYPE_CHECKING:
+    from takagi.rulebase import RuleBase
+
+
+def choose_origin(centers: FloatArray, widths: FloatArray) -> FloatArray:
+    """Return the point that rows are predicted relative to, since many widths away from zero digits would be lost.
+
+    It is the center of smallest modulus of each input, so that rules which lie far away have no say in it, and zero
+    where that center is less than a hundred of its widths away from zero.
+    """
+    nearest = np.abs(centers).argmin(axis=0)[None]
+    center, width = (np.take_along_axis(values, nearest, axis=0)[0] for values in (centers, widths))
+    return np.where(np.abs(center) > 100 * width, center, 0.0)
+
+
+def augment(X: FloatArray, projection: FloatArray | None) -> FloatArray:
+    """Return rows with their projections before them, if there are any."""
+    return X if projection is None else np.hstack([projection[0] + X @ projection[1:], X])
+
+
+def rescale_projection(projection: FloatArray | None, mean: FloatArray, scale: FloatArray) -> FloatArray | None:
+    """Return a projection of ``x * scale + mean`` that is this one of x."""
+    if projection is None:
+        return None
+    slopes = projection[1:] / np.reshape(scale, (-1, 1))
+    return np.vstack([projection[0] - np.einsum("m,mj->j", mean, slopes), slopes])
+
+
+def rescale_intervals(intervals: FloatArray | None, mean: FloatArray, scale: FloatArray) -> FloatArray | None:
+    """Return the limits of ``x * scale + mean``, given those of x."""
+    if intervals is None:
+        return None
+    with np.errstate(over="ignore"):  # a limit beyond all numbers is none
+        return intervals * np.reshape(scale, (-1, 1)) + np.reshape(mean, (-1, 1))
+
+
+# -- missing values ----------------------------------------------------------------------------------------------------
+
+
+def fill_unknown(rows: FloatArray, rules: "RuleBase", names: Sequence[str]) -> FloatArray:
+    """Return rows in which NaN is left only in features that rules know to be missing at times.
+
+    Rules that were fitted to rows in which a feature was never missing have not learned to do without it: for them a
+    missing value is the mean of that feature.
+    """
+    holes = np.isnan(rows)
+    if np.isinf(rows).any():
+        column = int(np.isinf(rows).any(axis=0).argmax())
+        raise ValueError(f"X must be numbers or NaN, got infinity in column {names[column]!r}.")
+    known = np.zeros(rows.shape[1], dtype=bool) if rules.usual is None else ~np.isnan(rules.usual[0])
+    unknown = holes.any(axis=0) & ~known
+    if not unknown.any():
+        return rows
+    if rules.profile is None:
+        raise ValueError(
+            f"X has NaN in column {names[int(unknown.argmax())]!r}, and these rules carry no summary of data that "
+            "would tell what is usual there. Fill it in first."
+        )
+    return np.where(holes & unknown, rules.profile.mean, rows)
+
+
+def measure_levels(inputs: FloatArray, centers: FloatArray, widths: FloatArray) -> FloatArray:
+    """Return the log firing levels of rules, of shape (n_rows, n_rules); what is missing says nothing about them."""
+    add_up = np.sum if are_finite(inputs) else np.nansum
+    sets = zip(centers, widths, strict=True)
+    return np.column_stack([-0.5 * add_up(((inputs - center) / width) ** 2, axis=1) for center, width in sets])
+
+
+def evaluate_formulas(inputs: FloatArray, consequents: FloatArray, usual: FloatArray | None) -> FloatArray:
+    """Return what formulas say, of shape (n_rows, n_rules, n_outputs); a rule takes what is usual for it if missing.
+
+    Without projections, `usual` has an entry for each input of the formulas.
+    """
+    slopes, constants = consequents[:, :, 1:], consequents[:, :, 0]
+    if are_finite(inputs):
+        return np.einsum("nm,rom->nro", inputs, slopes) + constants
+    absent = np.isnan(inputs)
+    assert usual is not None
+    counted = slopes * np.nan_to_num(usual)[:, None, :]
+    return (
+        np.einsum("nm,rom->nro", np.where(absent, 0.0, inputs), slopes)
+        + np.einsum("nm,rom->nro", absent, counted)
+        + constants
+    )
+
+
+def are_equal(one: Any, other: Any) -> bool:
+    """Whether two values of rules are the same; what is no number equals itself."""
+    is_number = isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
+    return bool(np.array_equal(one, other, equal_nan=is_number))
