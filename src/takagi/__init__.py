@@ -53,8 +53,9 @@ __all__ = [
     "update",
 ]
 
-__getattr__ = import_later(
+__getattr__, __dir__ = import_later(
     __name__,
+    [*__all__, "__version__"],
     {
         "_extrapolation": ["ExtrapolationWarning"],
         "bend": ["Bend"],
@@ -77,7 +78,3 @@ __getattr__ = import_later(
         "training": ["TrainConfig", "TrainResult", "train"],
     },
 )
-
-
-def __dir__() -> list[str]:
-    return [*__all__, "__version__"]

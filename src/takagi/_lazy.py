@@ -5,11 +5,16 @@ from importlib import import_module
 from typing import Any
 
 
-def import_later(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a package, given the names that its modules have.
+def import_later(
+    package: str, public: Sequence[str], modules: Mapping[str, Sequence[str]]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the ``__getattr__`` and the ``__dir__`` of a package.
 
-    >>> import_later("takagi", {"bend": ["Bend"]})("Bend")
-    <class 'takagi.bend.Bend'>
+    They take its public names, and which of them are in modules that are imported when they are used.
+
+    >>> find, list_names = import_later("takagi", ["Bend"], {"bend": ["Bend"]})
+    >>> find("Bend"), list_names()
+    (<class 'takagi.bend.Bend'>, ['Bend'])
     """
     homes = {name: module for module, names in modules.items() for name in names}
 
@@ -20,4 +25,4 @@ def import_later(package: str, modules: Mapping[str, Sequence[str]]) -> Callable
             return import_module(f"{package}.{name}")
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
-    return find
+    return find, lambda: list(public)

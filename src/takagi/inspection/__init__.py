@@ -21,24 +21,6 @@ if TYPE_CHECKING:
     )
     from takagi.inspection._truth import RuleCheck, RuleTruth, check_rules
 
-__getattr__ = import_later(
-    __name__,
-    {
-        "_importance": ["feature_importance", "rule_importance"],
-        "_plot": [
-            "HistoryDisplay",
-            "ImportanceDisplay",
-            "MembershipDisplay",
-            "ResponseDisplay",
-            "RuleGridDisplay",
-            "ShareDisplay",
-            "SimplificationDisplay",
-            "WaterfallDisplay",
-        ],
-        "_truth": ["RuleCheck", "RuleTruth", "check_rules"],
-    },
-)
-
 __all__ = [
     "HistoryDisplay",
     "ImportanceDisplay",
@@ -61,3 +43,22 @@ __all__ = [
     "rule_importance",
     "rule_table",
 ]
+
+__getattr__, __dir__ = import_later(
+    __name__,
+    __all__,
+    {
+        "_importance": ["feature_importance", "rule_importance"],
+        "_plot": [
+            "HistoryDisplay",
+            "ImportanceDisplay",
+            "MembershipDisplay",
+            "ResponseDisplay",
+            "RuleGridDisplay",
+            "ShareDisplay",
+            "SimplificationDisplay",
+            "WaterfallDisplay",
+        ],
+        "_truth": ["RuleCheck", "RuleTruth", "check_rules"],
+    },
+)

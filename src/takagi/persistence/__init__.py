@@ -9,6 +9,6 @@ from takagi.persistence._schema import ModelFileError
 if TYPE_CHECKING:
     from takagi.persistence._file import load, save
 
-__getattr__ = import_later(__name__, {"_file": ["load", "save"]})
-
 __all__ = ["ModelFileError", "load", "load_predictor", "save"]
+
+__getattr__, __dir__ = import_later(__name__, __all__, {"_file": ["load", "save"]})

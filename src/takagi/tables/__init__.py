@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from takagi.tables._doctor import check_table
     from takagi.tables._encoder import TableEncoder
 
-__getattr__ = import_later(__name__, {"_doctor": ["check_table"], "_encoder": ["TableEncoder"]})
-
 __all__ = [
     "LARGE_BYTES",
     "MISSING",
@@ -94,3 +92,5 @@ __all__ = [
     "read_cells",
     "shuffle_rows",
 ]
+
+__getattr__, __dir__ = import_later(__name__, __all__, {"_doctor": ["check_table"], "_encoder": ["TableEncoder"]})

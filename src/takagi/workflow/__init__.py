@@ -31,29 +31,6 @@ if TYPE_CHECKING:
     from takagi.workflow._update import ModelUpdate, MovedRule, update_model
     from takagi.workflow._warm_up import warm_up
 
-__getattr__ = import_later(
-    __name__,
-    {
-        "_measures": ["MEASURES"],
-        "_parts": ["RowsInParts", "TableParts", "comes_in_parts", "read_sample", "train_in_parts"],
-        "_scores": [
-            "compare_predictions",
-            "count_all_rules",
-            "describe_size",
-            "keep_scores",
-            "score_model",
-            "score_settings",
-        ],
-        "_settings": ["ModelSettings", "choose_settings", "list_candidates"],
-        "_splits": ["Splits", "Ties", "plan_splits", "split_off"],
-        "_stability": ["RuleStability", "StableRule", "rule_stability"],
-        "_table": ["ColumnChoice", "TrainingTable", "read_training_table"],
-        "_training": ["Candidate", "calibrate_by_folds", "choose_simplest", "search_settings", "train_model"],
-        "_update": ["ModelUpdate", "MovedRule", "update_model"],
-        "_warm_up": ["warm_up"],
-    },
-)
-
 __all__ = [
     "CLASSIFICATION",
     "LEFT_OUT",
@@ -100,3 +77,27 @@ __all__ = [
     "update_model",
     "warm_up",
 ]
+
+__getattr__, __dir__ = import_later(
+    __name__,
+    __all__,
+    {
+        "_measures": ["MEASURES"],
+        "_parts": ["RowsInParts", "TableParts", "comes_in_parts", "read_sample", "train_in_parts"],
+        "_scores": [
+            "compare_predictions",
+            "count_all_rules",
+            "describe_size",
+            "keep_scores",
+            "score_model",
+            "score_settings",
+        ],
+        "_settings": ["ModelSettings", "choose_settings", "list_candidates"],
+        "_splits": ["Splits", "Ties", "plan_splits", "split_off"],
+        "_stability": ["RuleStability", "StableRule", "rule_stability"],
+        "_table": ["ColumnChoice", "TrainingTable", "read_training_table"],
+        "_training": ["Candidate", "calibrate_by_folds", "choose_simplest", "search_settings", "train_model"],
+        "_update": ["ModelUpdate", "MovedRule", "update_model"],
+        "_warm_up": ["warm_up"],
+    },
+)
