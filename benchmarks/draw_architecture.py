@@ -20,7 +20,10 @@ import takagi
 SOURCE = Path(__file__).parents[1] / "src" / "takagi"
 SUPPORT = "support"
 # Modules that are a part of a noun.
-MERGED = dict.fromkeys(("profile", "calibration", "_conditions", "_wording", "bend", "rulemodel", "scores"), "rulebase")
+MERGED = dict.fromkeys(
+    ("profile", "calibration", "_conditions", "_wording", "bend", "rulemodel", "scores", "memory", "predictors"),
+    "rulebase",
+)
 EXPORTED = {name: getattr(takagi, name).__module__.split(".")[1] for name in takagi.__all__}
 
 DATA, LEARN, MODEL, READ, APPLY, CODE = "#d9e7f5", "#fbe3c9", "#f6f1b8", "#d8ecd3", "#e8dcf0", "#f3d4d4"

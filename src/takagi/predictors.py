@@ -136,7 +136,16 @@ class PredictsIntervals:
 # -- models that only predict ------------------------------------------------------------------------------------------
 
 
-class RulePredictor(PredictsIntervals):
+class _Predictor(PredictsIntervals):
+    """What stands for an estimator; scikit-learn checks its rows where they are neither a matrix nor a known frame."""
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False), input_tags=InputTags(allow_nan=True))
+
+
+class RulePredictor(_Predictor):
     """A fitted regressor or classifier that only predicts.
 
     Parameters
@@ -190,7 +199,7 @@ class RulePredictor(PredictsIntervals):
         return self.model_.predict_spread(self._read(X), self.n_threads)
 
 
-class CommitteePredictor(PredictsIntervals):
+class CommitteePredictor(_Predictor):
     """A fitted committee that only predicts.
 
     Parameters
