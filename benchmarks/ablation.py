@@ -40,7 +40,7 @@ from takagi.fitting import Mix, Rows, _fit, _pilots, _training, merge_equal_rows
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_ITER = 5000
+MAX_ITER = "auto"
 WHOLE, WHOLE_COMMITTEE = "whole", "whole committee"
 
 
@@ -88,7 +88,7 @@ class Part:
         """The method of `accuracy.py` that the whole recipe is."""
         return TAKAGI if self.whole == WHOLE else COMMITTEE
 
-    def make_model(self, seed: int, max_iter: int = MAX_ITER) -> TSKRegressor | TSKCommittee:
+    def make_model(self, seed: int, max_iter: int | str = MAX_ITER) -> TSKRegressor | TSKCommittee:
         """Return the estimator."""
         if self.whole == WHOLE:
             params = {"n_teachers": 0} | self.params  # put in as a part of their own
@@ -122,7 +122,7 @@ PARTS = {
 # -- runs --------------------------------------------------------------------------------------------------------------
 
 
-def run_part(trial: Trial, max_iter: int = MAX_ITER, data_home: str | None = None) -> Outcome:
+def run_part(trial: Trial, max_iter: int | str = MAX_ITER, data_home: str | None = None) -> Outcome:
     """Fit and measure; the seed is that of the whole recipe in `accuracy.py`."""
     warnings.simplefilter("ignore")
     try:

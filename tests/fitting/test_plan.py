@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from takagi import RuleBase, TrainConfig, TSKRegressor
-from takagi.fitting import Penalties, bound_by_range, make_plan
+from takagi.fitting import Penalties, bound_by_range, heed_noise, make_plan
 from takagi.training import Bounds
 
 
@@ -32,6 +32,22 @@ def test_the_droprule_recipe_has_its_own_defaults_and_holds_rows_out():
     assert plan().penalties.are_open
     assert not plan().holds_out
     assert plan(n_iter_no_change=10).holds_out
+
+
+def test_noisy_targets_have_fewer_iterations_with_longer_steps():
+    quiet, loud = (heed_noise(plan(), Penalties(None, None, noise)) for noise in (0.02, 0.05))
+    assert (quiet.config.max_iter, quiet.config.learning_rate, quiet.penalties.noise) == (5000, 0.03, 0.02)
+    assert (loud.config.max_iter, loud.penalties.noise) == (3500, 0.05)
+    assert loud.config.max_iter * loud.config.learning_rate == pytest.approx(5000 * 0.03)
+
+
+def test_iterations_that_are_given_are_kept_however_noisy_the_target_is():
+    noise = Penalties(None, None, 0.5)
+    for made in (plan(max_iter=5000), plan(recipe="droprule"), plan(max_conditions=2)):
+        assert not made.may_shorten
+        assert heed_noise(made, noise).config == made.config
+    classes = make_plan(TSKRegressor().get_params(), 500, 4, "log")
+    assert heed_noise(classes, noise).config.max_iter == 5000
 
 
 def test_given_settings_are_kept_in_both_recipes():

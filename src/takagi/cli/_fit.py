@@ -129,7 +129,7 @@ def fit(
         ),
     ] = 20,
     iterations: Annotated[
-        int | None, typer.Option(min=1, metavar="N", show_default="5000", help="Training iterations.")
+        int | None, typer.Option(min=1, metavar="N", show_default="auto", help="Training iterations.")
     ] = None,
     group: Annotated[
         str | None,
@@ -339,7 +339,8 @@ def _show_candidates(candidates: list[workflow.Candidate], chosen: workflow.Cand
     errors = write_errors(numbers)
     for place, candidate in enumerate(candidates):
         settings = candidate.settings
-        cells = (settings.recipe, f"{settings.n_rules or 'auto'}", f"{settings.keep_prob}", f"{settings.max_iter:,}")
+        n_iter = settings.max_iter if isinstance(settings.max_iter, str) else f"{settings.max_iter:,}"
+        cells = (settings.recipe, f"{settings.n_rules or 'auto'}", f"{settings.keep_prob}", n_iter)
         table.add_row(*cells, *errors[2 * place : 2 * place + 2], style="bold" if candidate is chosen else "")
     console.print(table)
     best, (error, least, spread) = candidates[0], write_errors([chosen.error, candidates[0].error, numbers[1]])

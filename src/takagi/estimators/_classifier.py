@@ -138,7 +138,7 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
         smoothness: float | str = "auto",
         agreement: float | str = "auto",
         batch_size: int | str = "auto",
-        max_iter: int = 5000,
+        max_iter: int | str = "auto",
         schedule: str = "cosine",
         averaging: float = 0.98,
         n_teachers: int | str = "auto",

@@ -24,6 +24,7 @@ from takagi.fitting import (
     check_trains,
     finish_fit,
     fit_ridge_instead,
+    heed_noise,
     make_plan,
     run_pilots,
     train_rules,
@@ -114,11 +115,12 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
         plan = make_plan(params, len(rows.X), rows.X.shape[1], self._member._loss)
         rows = rows if plan.projection is None else rows.fill()
         check_trains(plan)
-        watch.expect(len(folds) * plan.config.max_iter)
-        mix = Mix()
+        mix, n_iter = Mix(), plan.config.max_iter
+        watch.expect(len(folds) * n_iter)
         if plan.penalties.are_open:
             found = run_pilots(rows, None, plan, make_rng(first_seed), watch)
-            plan, mix = replace(plan, penalties=found.penalties), found.mix
+            plan, mix = heed_noise(plan, found.penalties), found.mix
+            watch.expect(len(folds) * (plan.config.max_iter - n_iter))
 
         def fit_member(place: int) -> Fitted:
             fold, own_plan = folds[place], _choose_size(plan, is_small=place % 2 == 1)

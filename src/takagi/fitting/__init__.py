@@ -19,7 +19,7 @@ from takagi.fitting._fit import (
 )
 from takagi.fitting._formulas import update_formulas
 from takagi.fitting._pilots import Mix, measure_entropy, run_pilots
-from takagi.fitting._plan import AGREEMENT, RECIPES, Penalties, Plan, check_trains, make_plan
+from takagi.fitting._plan import AGREEMENT, RECIPES, Penalties, Plan, check_trains, heed_noise, make_plan
 from takagi.fitting._rows import (
     MAX_VALIDATION_ROWS,
     STEP,
@@ -75,6 +75,7 @@ __all__ = [
     "fit_rules",
     "fit_short_classes",
     "forget_data",
+    "heed_noise",
     "initialize",
     "is_constant",
     "make_plan",

@@ -15,7 +15,7 @@ from takagi._typing import FloatArray, IntArray
 from takagi.calibration import measure_calibration
 from takagi.fitting._logistic import measure_sharpness, sharpen
 from takagi.fitting._pilots import Mix, run_pilots
-from takagi.fitting._plan import Penalties, Plan, plan_teacher
+from takagi.fitting._plan import Penalties, Plan, heed_noise, plan_teacher
 from takagi.fitting._rows import (
     HEAVY,
     Rows,
@@ -91,12 +91,13 @@ def fit_rules(
         fitted = _fit_short_rules(rows, given, plan, rng, watch)
         return sharpen_fit(fitted, held_out) if plan.has_classes and held_out is not None else fitted
     teaches = plan.n_teachers > 1 and start is None and held_out is None and not plan.holds_out
-    n_iter = plan.config.max_iter
-    watch.expect(plan.n_teachers * n_iter + max(1, n_iter // _SHORTER) if teaches else n_iter)
+    n_iter = _count_iterations(plan, teaches)
+    watch.expect(n_iter)
     mix, errors, source, most = Mix(), None, "pilots", np.inf
     if plan.penalties.are_open:
         found = run_pilots(rows, held_out, plan, rng, watch)
-        plan, errors = replace(plan, penalties=found.penalties), found.errors
+        plan, errors = heed_noise(plan, found.penalties), found.errors
+        watch.expect(_count_iterations(plan, teaches) - n_iter)
         if start is None:
             mix = found.mix
     if not mix.rules:
@@ -116,6 +117,12 @@ def fit_rules(
             return sharpen_fit(fitted, held_out)
         errors, source = find_errors(fitted.model, held_out, most), "held out"
     return replace(fitted, model=calibrate_model(fitted.model, errors, source))
+
+
+def _count_iterations(plan: Plan, teaches: bool) -> int:
+    """Return how many iterations follow the pilots."""
+    n_iter = plan.config.max_iter
+    return plan.n_teachers * n_iter + max(1, n_iter // _SHORTER) if teaches else n_iter
 
 
 # -- the end of a fit --------------------------------------------------------------------------------------------------

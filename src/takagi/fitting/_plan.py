@@ -22,6 +22,8 @@ _ROWS_FOR_MOST = 1_000  # more than these
 _MOST_SETS = 3_200  # rules times features
 _MANY_ROWS = 2_000  # from which on batches are larger
 _FEW_ROWS = 1_000  # below which chance matters enough for teachers
+_N_ITERATIONS = 5_000
+_NOISY, _SHORTER = 0.03, 0.7  # part of the target's variance, beyond which so much of the iterations is enough
 _L2_PER_NOISE = 3.0
 _LEAST_NOISE = 1e-8
 _TEACHING_RULES = 16
@@ -104,6 +106,7 @@ class Plan:
     has_classes: bool  # whether targets are probabilities of classes, and outputs log-odds or logits
     penalties: Penalties  # on consequents and sets
     config: TrainConfig  # all other settings of training
+    may_shorten: bool  # whether a noisy target may have fewer iterations
     bounds: Bounds | FeasibleSet | None  # where parameters may go
     stays_in_range: bool  # whether centers and widths stay within the range of the data; there are no bounds then
     holds_out: bool  # whether a part of the rows chooses the iterate; if not, all rows train to the end
@@ -123,7 +126,7 @@ def make_plan(
     if recipe == "auto":
         recipe = "accurate" if params["max_conditions"] is None and params["max_terms"] is None else "short"
     batch_size = 256 if recipe == "accurate" and n_rows >= _MANY_ROWS else 64
-    used = _resolve(params, {**_DEFAULTS[recipe], "batch_size": batch_size})
+    used = _resolve(params, {**_DEFAULTS[recipe], "batch_size": batch_size, "max_iter": _N_ITERATIONS})
     limits = {name: value if params[name] is None else params[name] for name, value in _SHORT.items()}
     chooses = params["n_rules"] == "auto" or (recipe != "short" and params["n_rules"] is None)
     stays_in_range = isinstance(used["bounds"], str) and bool(_check("bounds", used["bounds"], ("data", "auto")))
@@ -156,6 +159,7 @@ def make_plan(
             loss=loss,
             **{name: used[name] for name in _AS_GIVEN},
         ),
+        may_shorten=recipe == "accurate" and loss == "squared" and params["max_iter"] == "auto",
         bounds=None if stays_in_range else used["bounds"],
         stays_in_range=stays_in_range,
         holds_out=recipe == "droprule" or used["n_iter_no_change"] is not None,
@@ -163,6 +167,15 @@ def make_plan(
         n_teachers=0 if params["n_teachers"] == "auto" and not few else used["n_teachers"],
         holds_inputs=_check("extrapolation", used["extrapolation"], EXTRAPOLATIONS) == "hold",
     )
+
+
+def heed_noise(plan: Plan, penalties: Penalties) -> Plan:
+    """Return the plan with penalties that pilots found; a noisy target has fewer iterations with longer steps."""
+    config = plan.config
+    if plan.may_shorten and penalties.noise > _NOISY:
+        n_iter, rate = int(_SHORTER * config.max_iter), config.learning_rate / _SHORTER
+        config = replace(config, max_iter=n_iter, learning_rate=rate)
+    return replace(plan, penalties=penalties, config=config)
 
 
 def plan_teacher(plan: Plan, n_rows: int) -> Plan:

@@ -29,7 +29,7 @@ class ModelSettings:
         How the rules are learned.
     keep_prob : float or "auto", default="auto"
         The chance to keep a rule in an iteration.
-    max_iter : int, default=5000
+    max_iter : int or "auto", default="auto"
         Training iterations.
     random_state : int, default=0
         Seed of all random numbers.
@@ -48,7 +48,7 @@ class ModelSettings:
     n_rules: int | str | None = None
     recipe: str = "auto"
     keep_prob: float | str = "auto"
-    max_iter: int = 5000
+    max_iter: int | str = "auto"
     random_state: int = 0
     committee: bool = False
     max_conditions: int | None = None
