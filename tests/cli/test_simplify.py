@@ -1,9 +1,11 @@
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from made_cars import make_cars
 
+from takagi.cli._simplify import _Countdown
 from takagi.persistence import load
 
 
@@ -35,3 +37,11 @@ def test_misuse_is_exit_code_two(call, scratch, listing):
     for words in (["-o", "cars.takagi"], ["-o", "s.takagi", "--max-rules", 0], ["-o", "s.takagi", "--target", "prise"]):
         assert call("simplify", "cars.takagi", "cars.csv", *words)[0] == 2
     assert listing() == []
+
+
+def test_the_bar_counts_the_words_that_have_gone():
+    told = []
+    countdown = _Countdown(told.append)
+    for step, n_words in enumerate((90, 25, 11, 1)):
+        countdown(SimpleNamespace(step=step, n_words=n_words))
+    assert [(event.done, event.total) for event in told] == [(0, 24), (14, 24), (24, 24)]

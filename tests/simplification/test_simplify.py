@@ -357,6 +357,30 @@ def test_ctrl_c_keeps_the_curve_so_far(fitted, monkeypatch):
     assert len(result.curve) == 3
 
 
+def test_ctrl_c_before_the_sizes_are_reached_leaves_the_fitted_model(fitted, monkeypatch):
+    reduce_model = _curve.reduce_model
+
+    def stop_early(*arguments):
+        yield next(reduce_model(*arguments))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_curve, "reduce_model", stop_early)
+    for limits in ({"max_rules": 1}, {"max_rules": 1, "max_loss": 9.0}):
+        with pytest.warns(UserWarning, match="the curve ends here"):
+            result = simplify(*fitted, **limits)
+        assert (result.step, len(result.curve)) == (0, 2)
+        assert "No smaller model is within the limits" in str(result)
+
+
+def test_ctrl_c_is_raised_while_short_rules_are_taught(fitted, monkeypatch):
+    def stop(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_curve, "teach_short", stop)
+    with pytest.raises(KeyboardInterrupt):
+        simplify(*fitted)
+
+
 def test_one_rule_has_no_conditions_left():
     X, y = make_data(100)
     result = simplify(TSKRegressor(1, recipe="droprule", max_iter=200, random_state=0).fit(X, y), X, y, max_rules=1)

@@ -23,7 +23,7 @@ from takagi.inspection import export_text, rule_table
 from takagi.persistence import save
 from takagi.simplification import simplify
 from takagi.tables import TableLayout
-from takagi.workflow import Event, LoadedModel
+from takagi.workflow import Event, LoadedModel, Tell
 
 
 @takes_layout
@@ -67,11 +67,8 @@ def simplify_model(
         "max_loss": max_loss, "max_rules": max_rules, "max_conditions": max_conditions, "max_terms": max_terms,
     }  # fmt: skip
     with ProgressBars() as watch:
-        task = f"Simplifying {count(loaded.opened.model.n_rules, 'rule')}"
-        watch(Event(task, 0, None, "steps"))
-        result = simplify(
-            full, rows.X, rows.y, **limits, callback=lambda point: watch(Event(task, point.step, None, "steps"))
-        )
+        watch(Event(f"Simplifying {count(loaded.opened.model.n_rules, 'rule')}", 0, None, "words"))
+        result = simplify(full, rows.X, rows.y, **limits, callback=_Countdown(watch))
     print_text(f"{export_text(result.model)}\n")
     before, after = result.curve[0], result.point
     print_text(f"{_measure(before)} became {_measure(after)} ({result.measure} {100 * result.loss:+.1f} %)")
@@ -81,6 +78,18 @@ def simplify_model(
         sizes = {"before": _list_sizes(before), "after": _list_sizes(after)}
         rules = rule_table(result.model).to_dict("records")
         print_json({"model": str(path), "loss": result.loss, **sizes, "rules": rules})
+
+
+class _Countdown:
+    """Tells how many words of the first smaller model have gone; the last one goes with the last step."""
+
+    def __init__(self, tell: Tell) -> None:
+        self.tell, self.n_words = tell, 0
+
+    def __call__(self, point: Any) -> None:
+        if point.step:
+            self.n_words = self.n_words or point.n_words
+            self.tell(Event("Leaving out words", self.n_words - point.n_words, self.n_words - 1, "words"))
 
 
 def _measure(point: Any) -> str:

@@ -36,7 +36,7 @@ from takagi.fitting._rows import (
     mix_bits,
     stack_rows,
 )
-from takagi.fitting._short import Limits, can_be_reduced, fit_short_classes, reduce_model
+from takagi.fitting._short import Limits, can_be_reduced, fit_short_classes, reduce_model, teach_short
 from takagi.fitting._training import (
     Stage,
     Watch,
@@ -92,6 +92,7 @@ __all__ = [
     "sharpen_fit",
     "sharpen_members",
     "stack_rows",
+    "teach_short",
     "train_rules",
     "update_formulas",
     "widen_limits",

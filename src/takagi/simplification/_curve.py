@@ -4,13 +4,12 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from takagi._messages import warn_user
 from takagi._typing import FloatArray
-from takagi.estimators import TSKClassifier, TSKRegressor
+from takagi.estimators import TSKClassifier
 from takagi.fitting import (
     AGREEMENT,
     Limits,
@@ -21,6 +20,7 @@ from takagi.fitting import (
     make_plan,
     measure_columns,
     reduce_model,
+    teach_short,
 )
 from takagi.inspection import measure_size
 from takagi.rulemodel import RuleModel
@@ -112,7 +112,7 @@ def trace_curve(
 ) -> list[Point]:
     """Make a model smaller step by step, down to a single number, and return all models on the way.
 
-    Ctrl-C ends it, and what there is by then is returned.
+    Ctrl-C ends it, and what there is by then is returned; it is raised as long as there is nothing smaller.
     """
     gauge = Gauge(model, _draw(training, rng), _draw(validation, rng))
     points = [gauge.mark(0, "as fitted", model)]
@@ -123,6 +123,8 @@ def trace_curve(
             points.append(gauge.mark(len(points), action, smaller))
             tell(points[-1])
     except KeyboardInterrupt:
+        if len(points) == 1:  # there is nothing smaller to choose
+            raise
         warn_user("Simplification was interrupted; the curve ends here.")
     return points
 
@@ -133,32 +135,30 @@ def _take_steps(
     """Yield actions and smaller models; one that is too large or too long, or has projections, teaches short rules."""
     size = measure_size(model)
     is_long = size.max_conditions > limits.max_conditions or size.max_terms > limits.max_terms
+    noise = None
     if is_long or not can_be_reduced(model):
-        pupil = {
-            "n_rules": min(_PUPIL.n_rules, limits.n_rules),
-            "recipe": "short",
-            "max_conditions": max(1, min(_PUPIL.max_conditions, limits.max_conditions)),
-            "max_terms": max(1, min(_PUPIL.max_terms, limits.max_terms)),
-        }
+        pupil = Limits(
+            min(_PUPIL.n_rules, limits.n_rules),
+            max(1, min(_PUPIL.max_conditions, limits.max_conditions)),
+            max(1, min(_PUPIL.max_terms, limits.max_terms)),
+            AGREEMENT,
+        )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            teach = _teach if model.link == "identity" else _teach_classes
-            model = teach(model, training, pupil, rng)
-    yield from reduce_model(model, training, limits, rng)
+            if model.link == "identity":
+                model, noise = teach_short(model, training, pupil, rng)
+            else:
+                model = _teach_classes(model, training, pupil, rng)
+    yield from reduce_model(model, training, limits, rng, noise)
 
 
-def _teach(model: RuleModel, training: Rows, params: dict[str, Any], rng: np.random.Generator) -> RuleModel:
-    """Return short rules, trained with the means of the targets and of what a larger model says."""
-    lesson = (training.y + model.predict_raw(training.X)) / 2
-    pupil = TSKRegressor(**params, random_state=int(rng.integers(2**31)))
-    pupil.fit(training.X, lesson if lesson.shape[1] > 1 else lesson[:, 0], sample_weight=training.weight)
-    return pupil.model_
-
-
-def _teach_classes(model: RuleModel, training: Rows, params: dict[str, Any], rng: np.random.Generator) -> RuleModel:
+def _teach_classes(model: RuleModel, training: Rows, limits: Limits, rng: np.random.Generator) -> RuleModel:
     """Return short rules for classes, whose teacher is the larger model."""
     n_rows, n_features = training.X.shape
-    plan = make_plan(TSKClassifier(**params).get_params(deep=False), n_rows, n_features, "log")
+    params = TSKClassifier(
+        limits.n_rules, recipe="short", max_conditions=limits.max_conditions, max_terms=limits.max_terms
+    ).get_params(deep=False)
+    plan = make_plan(params, n_rows, n_features, "log")
     return fit_short_classes(training, model, plan, rng, Watch()).model
 
 

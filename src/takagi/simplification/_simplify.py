@@ -85,7 +85,8 @@ def simplify(
     verbose : int, default=0
         Whether to print each step.
     callback : callable, optional
-        Called with each `Point` of the curve as soon as it is there. Ctrl-C keeps the points so far, with a warning.
+        Called with each `Point` of the curve as soon as it is there. Ctrl-C keeps the points so far, with a warning;
+        it is raised as long as there is only the fitted model.
 
     Returns
     -------
@@ -224,7 +225,7 @@ class Simplification(ShowsText):
         given = {name: value for name, value in sizes.items() if value is not None}
         if max_loss is None and not given:
             given = _SHORT
-        ranked = _rank(self.curve, max_loss, given)
+        ranked = _rank(self.curve, max_loss, given) or [self.curve[0]]  # none if it was interrupted
         step = next((point for point in ranked if self._is_as_true(point)), ranked[0]).step
         parts = (add_profile(part, self.rows, self.rows) for part in self.curve[step].model.parts)
         return replace(self, step=step, model=_replace_rules(self.model, RuleModel(tuple(parts))))
@@ -299,9 +300,9 @@ def _check_limits(max_loss: Any, sizes: dict[str, Any]) -> None:
 
 
 def _rank(curve: tuple[Point, ...], max_loss: float | None, sizes: dict[str, int]) -> list[Point]:
-    """Return the points within the limits, best first."""
+    """Return the points within the limits, best first; none if the curve ended before it was within the sizes."""
     small = [point for point in curve if all(_measure(point, name) <= value for name, value in sizes.items())]
-    if max_loss is None:
+    if max_loss is None or not small:
         return sorted(small, key=lambda point: (point.val_loss, point.n_words))
     good = [point for point in small if point.loss <= max_loss]
     if not good:

@@ -8,7 +8,8 @@ get the intervals that their words mean. Any model of moderate size can be reduc
 
 from takagi.fitting._short._classes import fit_short_classes
 from takagi.fitting._short._fit import Short, fit_short
+from takagi.fitting._short._lesson import teach_short
 from takagi.fitting._short._reduction import can_be_reduced, reduce_model
 from takagi.fitting._short._workshop import Limits
 
-__all__ = ["Limits", "Short", "can_be_reduced", "fit_short", "fit_short_classes", "reduce_model"]
+__all__ = ["Limits", "Short", "can_be_reduced", "fit_short", "fit_short_classes", "reduce_model", "teach_short"]

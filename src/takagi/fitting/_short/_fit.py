@@ -14,7 +14,15 @@ from takagi.fitting._short._growth import grow
 from takagi.fitting._short._noise import fit_few_slopes, measure_few_slopes, measure_noise
 from takagi.fitting._short._polish import polish, solve_weights
 from takagi.fitting._short._pruning import exchange_for_formulas, exchange_terms, prune_terms
-from takagi.fitting._short._workshop import Limits, Workshop, make_true, open_workshop, say_mean, write_model
+from takagi.fitting._short._workshop import (
+    COARSE_ROWS,
+    Limits,
+    Workshop,
+    make_true,
+    open_workshop,
+    say_mean,
+    write_model,
+)
 from takagi.fitting._training import Watch
 from takagi.rulemodel import RuleModel
 
@@ -46,7 +54,7 @@ def fit_short(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) ->
     noise = measure_noise(standard.fill(), rng)
     watch.count(0)
     if noise.is_all or not (np.ptp(rows.fill().X, axis=0) > 0).any():
-        return Short(_say_little(rows, standard, plan.max_terms, rng), np.empty(0), "no_change", (0.0, 0.0))
+        return Short(say_little(rows, standard, plan.max_terms, rng), np.empty(0), "no_change", (0.0, 0.0))
     limits = choose_limits(rows, noise.part, plan, rng, watch)
     watch.begin("growing")
     watch.expect(limits.n_rules)
@@ -72,9 +80,16 @@ def tell_formula(model: RuleModel, limits: Limits) -> None:
         warn_user("No split of the rows gains more than chance would: the model is one formula, without conditions.")
 
 
-def fit_size(rows: Rows, noise: float, limits: Limits, watch: Watch | None, n_fits: int = _MOST_FITS) -> Short:
-    """Fit rules of a given size."""
-    workshop = open_workshop(rows, noise, limits.agreement)
+def fit_size(
+    rows: Rows,
+    noise: float,
+    limits: Limits,
+    watch: Watch | None,
+    n_fits: int = _MOST_FITS,
+    coarse_rows: int = COARSE_ROWS,
+) -> Short:
+    """Fit rules of a given size; at most so many rows find their structure."""
+    workshop = open_workshop(rows, noise, limits.agreement, coarse_rows=coarse_rows)
     losses: list[float] = []
 
     def has_ended(loss: float) -> bool:
@@ -93,7 +108,7 @@ def fit_size(rows: Rows, noise: float, limits: Limits, watch: Watch | None, n_fi
         draft, loss = one, loss_of_one
     corrected = _correct(draft, loss, rows)
     if corrected < _LESS * noise and n_fits > 1 and not (watch is not None and watch.has_ended):
-        return fit_size(rows, max(corrected, noise / 20), limits, watch, n_fits - 1)
+        return fit_size(rows, max(corrected, noise / 20), limits, watch, n_fits - 1, coarse_rows)
     draft, intervals = make_true(draft, workshop)
     has_ended(loss)
     stopped = "callback" if watch is not None and watch.has_ended else "limits"
@@ -122,7 +137,7 @@ def _count_parameters(draft: SumDraft) -> int:
     return int(draft.uses.sum() + draft.n_rules + 2 * draft.asks.sum())
 
 
-def _say_little(rows: Rows, standard: Rows, max_terms: int, rng: np.random.Generator) -> RuleModel:
+def say_little(rows: Rows, standard: Rows, max_terms: int, rng: np.random.Generator) -> RuleModel:
     """Return one rule: ridge regression with few features if they tell anything, and else the mean of the target."""
     slopes = measure_few_slopes(standard, max_terms, rng)
     if slopes > 0:

@@ -26,12 +26,12 @@ class Noise(NamedTuple):
     is_exact: bool = False  # whether ridge regression leaves next to nothing
 
 
-def measure_noise(rows: Rows, rng: np.random.Generator) -> Noise:
-    """Return how much of standardized targets is noise, by cross-validation on at most 1,500 rows.
+def measure_noise(rows: Rows, rng: np.random.Generator, max_rows: int = _MAX_ROWS) -> Noise:
+    """Return how much of standardized targets is noise, by cross-validation on at most 1,500 rows, or as many as given.
 
     It is the mean squared error of a support vector machine, or of ridge regression where that is smaller.
     """
-    order = draw_order(rows, rng)[0][:_MAX_ROWS]
+    order = draw_order(rows, rng)[0][:max_rows]
     if len(order) < 2 * _FOLDS:
         return Noise(0.5, is_all=False)
     rows = rows.take(order)

@@ -9,11 +9,20 @@ from takagi._text import count
 from takagi._typing import FloatArray
 from takagi.fitting._rows import Rows, measure_units
 from takagi.fitting._short._draft import SumDraft, Task
+from takagi.fitting._short._lesson import ROWS_OF_PUPIL
 from takagi.fitting._short._likelihood import linearize, shrink, train_on
 from takagi.fitting._short._noise import measure_noise
 from takagi.fitting._short._polish import measure_loss, polish, solve_weights, within_bounds
 from takagi.fitting._short._pruning import drop_conditions, price_terms, prune_terms
-from takagi.fitting._short._workshop import Limits, Workshop, draft_model, make_true, open_workshop, write_model
+from takagi.fitting._short._workshop import (
+    COARSE_ROWS,
+    Limits,
+    Workshop,
+    draft_model,
+    make_true,
+    open_workshop,
+    write_model,
+)
 from takagi.rulemodel import RuleModel, collect_bends
 
 _MOST_PARAMETERS = 700  # of a model that is reduced in a few seconds
@@ -30,20 +39,25 @@ def can_be_reduced(model: RuleModel) -> bool:
     return n_parameters <= _MOST_PARAMETERS and not any(part.n_projected for part in model.parts)
 
 
-def reduce_model(model: RuleModel, rows: Rows, limits: Limits, rng: np.random.Generator) -> Iterator[Step]:
+def reduce_model(
+    model: RuleModel, rows: Rows, limits: Limits, rng: np.random.Generator, noise: float | None = None
+) -> Iterator[Step]:
     """Yield ever smaller models, from what the limits per rule allow down to a single number.
 
     Each step drops a rule, some conditions or some terms: what costs least per word after the best formulas are found
     again. Then all parameters are trained together, with the price on disagreement and within the bounds. For classes,
-    each step is about the log loss near what the model before it says.
+    each step is about the log loss near what the model before it says. Which part of the targets is noise is measured
+    if it is not known.
     """
     has_classes = model.link != "identity"
     model = RuleModel(tuple(part.fold_consequents() for part in model.parts))
-    noise = 0.0 if has_classes else measure_noise(_standardize(rows.fill()), rng).part
+    coarse_rows = COARSE_ROWS if noise is None else ROWS_OF_PUPIL
+    if noise is None:
+        noise = 0.0 if has_classes else measure_noise(_standardize(rows.fill()), rng).part
 
     def open_near(model: RuleModel) -> Workshop:
         near = linearize(rows, model.predict_raw(rows.X)) if has_classes else (rows, noise)
-        return open_workshop(*near, limits.agreement, collect_bends(model.parts))
+        return open_workshop(*near, limits.agreement, collect_bends(model.parts), coarse_rows)
 
     workshop = open_near(model)
     task = workshop.coarse

@@ -19,7 +19,7 @@ from takagi.profile import spread_rows
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel, place_weights
 
-_COARSE_ROWS, _MOST_ROWS = 1_200, 4_000  # that find the structure, and that train it to the end
+COARSE_ROWS, _MOST_ROWS = 1_200, 4_000  # that find the structure, and that train it to the end
 # Times the noise over the number of rows. A penalty is the noise over the variance of what is penalized, and all slopes
 # share what is not noise: so that on slopes is larger where there are many, or little to share.
 _RIDGE, _SMOOTHNESS = 8.0, 10.0
@@ -52,8 +52,14 @@ class Workshop(NamedTuple):
     coarse: Task  # of some of them
 
 
-def open_workshop(rows: Rows, noise: float, agreement: float, bends: tuple[Bend, ...] | None = None) -> Workshop:
-    """Return the workshop of rows with so much noise.
+def open_workshop(
+    rows: Rows,
+    noise: float,
+    agreement: float,
+    bends: tuple[Bend, ...] | None = None,
+    coarse_rows: int = COARSE_ROWS,
+) -> Workshop:
+    """Return the workshop of rows with so much noise, of which at most so many find the structure.
 
     By default the features that tell most are looked at, and bends of them are offered; if bends are given, all
     features and these bends.
@@ -85,7 +91,7 @@ def open_workshop(rows: Rows, noise: float, agreement: float, bends: tuple[Bend,
         high=np.where(is_flat, Z.max(axis=0), high),
     )
     base = choose_base(task.columns, task.target, task.weight, len(features), task.ridge)
-    return Workshop(rows, units, features, columns, base, task, task.sample(_COARSE_ROWS))
+    return Workshop(rows, units, features, columns, base, task, task.sample(coarse_rows))
 
 
 def make_true(draft: SumDraft, workshop: Workshop) -> tuple[SumDraft, FloatArray]:

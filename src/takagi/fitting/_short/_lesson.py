@@ -1,0 +1,42 @@
+"""A lesson: a large model teaches short rules, which are then to be reduced."""
+
+import numpy as np
+
+from takagi.fitting._rows import Rows, Units, measure_units, merge_equal_rows
+from takagi.fitting._short._fit import fit_size, say_little
+from takagi.fitting._short._noise import measure_noise
+from takagi.fitting._short._workshop import Limits
+from takagi.rulemodel import RuleModel
+
+ROWS_OF_PUPIL = 700  # that find the structure of rules which become smaller still
+_NOISE_ROWS = 1_000
+_LEAST_NOISE = 1e-4
+_MOST_USED = 0.9  # of the rows, by parameters
+
+
+def teach_short(model: RuleModel, rows: Rows, limits: Limits, rng: np.random.Generator) -> tuple[RuleModel, float]:
+    """Return short rules that learn from a larger model, and how much of the targets is noise.
+
+    They are trained with the means of the targets and of what the model says. So half of what is noise in a target is
+    left in their lesson, and a quarter of its variance. Noise is what a support vector machine leaves, or what the
+    short rules leave if that is less.
+    """
+    lesson = merge_equal_rows(rows._replace(y=(rows.y + model.predict_raw(rows.X)) / 2)).balance()
+    units, own = (measure_units(part, scales_inputs=True, scales_target=True) for part in (rows, lesson))
+    noise = measure_noise(units.standardize(rows).fill(), rng, _NOISE_ROWS)
+    if noise.is_all or not (np.ptp(rows.fill().X, axis=0) > 0).any():
+        return say_little(lesson, own.standardize(lesson), limits.max_terms, rng), noise.part
+    of_lesson = noise.part / 4 * float(np.mean((units.y_scale / own.y_scale) ** 2))
+    of_lesson = float(np.clip(of_lesson, _LEAST_NOISE, 1.0))
+    pupil = fit_size(lesson, of_lesson, limits, None, n_fits=1, coarse_rows=ROWS_OF_PUPIL).model
+    return pupil, max(_LEAST_NOISE, min(noise.part, _measure_rest(pupil, rows, units)))
+
+
+def _measure_rest(model: RuleModel, rows: Rows, units: Units) -> float:
+    """Return which part of the targets' variance a model would leave of other rows, by generalized cross-validation."""
+    n_parameters = sum(
+        2 * int(np.isfinite(part.widths).sum()) + int(np.count_nonzero(part.consequents[:, 0])) for part in model.parts
+    )
+    squares = (((model.predict_raw(rows.X) - rows.y) / units.y_scale) ** 2).mean(axis=1)
+    used = min(_MOST_USED, n_parameters / len(rows.X))
+    return float(np.average(squares, weights=rows.weight)) / (1 - used) ** 2
