@@ -327,3 +327,10 @@ def test_bad_input_is_refused(diabetes, by_hand):
     for function in (lambda: check_rules(committee, X, y), lambda: measure_size(committee)):
         with pytest.raises(TypeError, match="committee of 2"):
             function()
+
+
+def test_missing_values_count_as_what_is_usual_for_the_strongest_rule():
+    rules = RuleBase([[0.0], [10.0]], [[2.0], [2.0]], [[[0.0, 1.0]], [[5.0, 1.0]]], usual=[[1.0], [9.0]])
+    X = np.array([[0.0], [10.0], [np.nan]])
+    summary = check_rules(rules, X, [0.0, 15.0, 3.0]).summary
+    assert summary["strongest"] == pytest.approx(np.sqrt((1.0 - 3.0) ** 2 / 3))
