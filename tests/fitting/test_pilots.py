@@ -256,4 +256,4 @@ def test_pilots_are_given_a_sample_of_very_many_rows():
     watch = Watch()
     seek(X, X, watch=watch, batch_size=10, n_rules=1)
     assert watch.stages[0].n_fits == 7
-    assert watch.n_expected == 2 * 500 + 5 * 125
+    assert watch.n_expected == 2 * 500 + 5 * 250

@@ -56,8 +56,7 @@ _FIRST = (0.02, 0.03)  # penalties of the pilots that measure the noise: l2 of a
 _ENOUGH_ROWS = 75  # held-out rows that tell the noise
 _MAX_ROWS = 50_000  # that pilots are given
 _MAX_RULES = (16, 32)  # of the pilots that measure the noise, and of those that choose
-_SHORTER = (2, 4, 8)  # times fewer iterations: of most pilots, of those that only show the worth of rules, and of
-# those that choose
+_SHORTER = (2, 4)  # times fewer iterations: of most pilots, and of those that choose or show the worth of rules
 _EVERY = 25  # iterations from one validation to the next, if many rows validate
 _HUGE = 1e100  # an error, or a square, that is as good as infinite
 _ALPHAS = np.logspace(-6, 5, 23)  # the smallest for targets that are sums of columns, as in many tables
@@ -112,9 +111,9 @@ def run_pilots(rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Gen
         rows = rows.take(rng.choice(len(rows.X), _MAX_ROWS, replace=False))
     splits = [(rows, held_out)] if held_out is not None else list(_split(rows, plan, rng))
     chooses = len(splits) == 1 and rows.X.shape[1] <= len(rows.X)  # else too few rows to choose by
-    mixes, n_iter, n_few, n_fewest = plan.may_be_ridge, *(max(1, plan.config.max_iter // n) for n in _SHORTER)
+    mixes, n_iter, n_few = plan.may_be_ridge, *(max(1, plan.config.max_iter // times) for times in _SHORTER)
     watch.begin("pilots")
-    n_more = n_iter + n_fewest * len(SMOOTHNESS_PER_NOISE) if chooses else mixes * n_few * len(splits)
+    n_more = n_iter + n_few * len(SMOOTHNESS_PER_NOISE) if chooses else mixes * n_few * len(splits)
     watch.expect(n_iter * len(splits) + n_more)
     bench = _Bench(splits, plan, rng, watch)
     weight = np.concatenate([judges.weight for _, judges in splits])
@@ -128,7 +127,7 @@ def run_pilots(rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Gen
 
     # how smooth rules should be, and what rules with these penalties are worth
     if chooses and not watch.has_ended:
-        penalties = _choose_smoothness(bench, penalties, n_fewest)
+        penalties = _choose_smoothness(bench, penalties, n_few)
         (best,) = pilots = bench.train([[penalties]], _MAX_RULES[1], n_iter)
         penalties = penalties.with_noise(min(noise, float(np.average(best.losses, weights=weight))))
     elif mixes and not watch.has_ended:
