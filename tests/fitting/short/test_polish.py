@@ -19,14 +19,16 @@ from takagi.fitting._short._polish import (
 )
 
 
-def make_case(rng, n_outputs=1, agreement=0.3, n_rows=60):
+def make_case(rng, n_outputs=1, agreement=0.3, n_rows=60, has_missing=False):
     """A task of four features and two bends, and a draft of two parts, one of which always holds."""
     Z = rng.normal(size=(n_rows, 4))
+    seen = (rng.random(Z.shape) < 0.7).astype(float) if has_missing else None
+    Z = Z if seen is None else Z * seen
     columns = np.column_stack([Z, np.maximum(Z[:, :2], 0)])
     weight = rng.uniform(0.5, 2, size=n_rows)
     task = Task(
         Z, columns, rng.normal(size=(n_rows, n_outputs)), weight / weight.sum(), agreement,
-        ridge=0.01, smoothness=0.02, bend_price=0.0, low=Z.min(axis=0), high=Z.max(axis=0),
+        ridge=0.01, smoothness=0.02, bend_price=0.0, low=Z.min(axis=0), high=Z.max(axis=0), seen=seen,
     )  # fmt: skip
     widths = np.full((4, 4), np.inf)
     widths[:3, :2] = rng.uniform(0.5, 1.5, size=(3, 2))
@@ -48,11 +50,12 @@ def shift(draft, step):
     return replace(draft, weights=weights, centers=centers, widths=widths)
 
 
+@pytest.mark.parametrize("has_missing", [False, True])
 @pytest.mark.parametrize("n_outputs", [1, 2])
 @pytest.mark.parametrize("agreement", [0.0, 0.3, 1.0])
-def test_the_gradient_equals_finite_differences(n_outputs, agreement):
+def test_the_gradient_equals_finite_differences(n_outputs, agreement, has_missing):
     rng = np.random.default_rng(0)
-    draft, task = make_case(rng, n_outputs, agreement)
+    draft, task = make_case(rng, n_outputs, agreement, has_missing=has_missing)
     _, downhill = normal_equations(draft, task)
     for _ in range(5):
         way = rng.normal(size=len(downhill))

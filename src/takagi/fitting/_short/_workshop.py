@@ -13,6 +13,7 @@ from takagi.fitting._screening import screen_features
 from takagi.fitting._short._columns import MOST_SLOPES, FormulaColumns, choose_base, offer_bends, scale_bends
 from takagi.fitting._short._draft import SumDraft, Task
 from takagi.fitting._short._intervals import fit_intervals
+from takagi.fitting._short._missing import find_usual
 from takagi.fitting._short._polish import polish, solve_weights
 from takagi.fitting._short._pruning import drop_conditions
 from takagi.profile import spread_rows
@@ -50,6 +51,7 @@ class Workshop(NamedTuple):
     base: IntArray  # columns of the first formula
     task: Task  # of all of these rows
     coarse: Task  # of some of them
+    usual: FloatArray  # what each of all features counts as in formulas where it is missing
 
 
 def open_workshop(
@@ -68,19 +70,22 @@ def open_workshop(
     rows = rows.take(spread_rows(n_rows, _MOST_ROWS))
     units = measure_units(rows, scales_inputs=True, scales_target=True)
     standard = units.standardize(rows)
-    complete = np.nan_to_num(standard.X)  # missing features count as their mean in formulas
+    complete, usual = np.nan_to_num(standard.X), find_usual(standard)
     features = (
         screen_features(rows, complete, standard.y, _MOST_FEATURES) if bends is None else np.arange(rows.X.shape[1])
     )
     rows, Z = rows._replace(X=rows.X[:, features]), complete[:, features]
     columns = offer_bends(rows) if bends is None else scale_bends(bends, rows.fill())
-    seen = None if are_finite(rows.X) else 1.0 - np.isnan(rows.X)
+    seen, terms, taken = None, (rows.X, Z), units.x_mean + usual * units.x_scale
+    if not are_finite(rows.X):
+        seen = 1.0 - np.isnan(rows.X)
+        terms = np.where(seen > 0, rows.X, taken[features]), np.where(seen > 0, Z, usual[features])
     low, high = np.nanquantile(standard.X[:, features], [_EDGE, 1 - _EDGE], axis=0)
     is_flat = high <= low  # most rows have one value
     task = Task(
         Z=Z,
         seen=seen,
-        columns=columns.evaluate(rows.fill().X, Z),
+        columns=columns.evaluate(*terms),
         target=standard.y,
         weight=rows.weight / rows.weight.sum(),
         agreement=agreement,
@@ -91,7 +96,7 @@ def open_workshop(
         high=np.where(is_flat, Z.max(axis=0), high),
     )
     base = choose_base(task.columns, task.target, task.weight, len(features), task.ridge)
-    return Workshop(rows, units, features, columns, base, task, task.sample(coarse_rows))
+    return Workshop(rows, units, features, columns, base, task, task.sample(coarse_rows), taken)
 
 
 def make_true(draft: SumDraft, workshop: Workshop) -> tuple[SumDraft, FloatArray]:
@@ -159,7 +164,7 @@ def write_model(draft: SumDraft, intervals: FloatArray, workshop: Workshop) -> R
         constant = units.y_mean if k == numbers[0] else np.zeros_like(units.y_mean)
         part = _write_part(draft.take(own), workshop, units._replace(y_mean=constant - mean * units.y_scale))
         part = _spread(part, intervals[own], workshop.features, len(units.x_mean))
-        parts.append(replace(part, usual=np.tile(units.x_mean, (part.n_rules, 1))))
+        parts.append(replace(part, usual=np.tile(workshop.usual, (part.n_rules, 1))))
     return RuleModel(tuple(parts))
 
 
