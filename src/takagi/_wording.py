@@ -91,7 +91,7 @@ def read_rules(
     names = name_terms(rules, columns)
     middles = _find_middles(rules, profile, columns) if centered else np.zeros(len(names))
     names = [_center_name(name, middle) for name, middle in zip(names, middles, strict=True)]
-    consequents = _merge_levels(rules, columns)
+    consequents = merge_levels(rules.consequents, rules, columns)
     consequents[:, :, 0] += consequents[:, :, 1:] @ middles
     steps = [_digit_steps(rules, profile, middles, k) for k in range(rules.n_outputs)]
     words = name_sets(rules, profile)
@@ -313,9 +313,12 @@ def _find_typical(rules: "RuleBase", r: int, profile: Profile) -> FloatArray:
 # -- formulas ----------------------------------------------------------------------------------------------------------
 
 
-def _merge_levels(rules: "RuleBase", columns: "Sequence[Column] | None") -> FloatArray:
-    """Return weights in which a category of two levels has one: where it is not the second level, it is the first."""
-    consequents = rules.consequents.copy()
+def merge_levels(weights: FloatArray, rules: "RuleBase", columns: "Sequence[Column] | None") -> FloatArray:
+    """Return weights in which a category of two levels has one: where it is not the second level, it is the first.
+
+    The last axis has the bias and the inputs of the rules' formulas.
+    """
+    consequents = weights.copy()
     n_projected = 0 if rules.consequent_projection is None else rules.consequent_projection.shape[1]
     for column, inputs in group_inputs(rules, columns):
         if column is not None and column.kind == "category" and len(inputs) == 2 and not column.has_others:

@@ -180,8 +180,10 @@ class RuleBase(ShowsText):
     def expand_rows(self, X: FloatArray) -> FloatArray:
         """Return held rows with a column for each bend after the features: what the rules of `expand` take."""
         rows = self._hold(X)
-        bent = [bend.evaluate(rows[:, bend.feature]) for bend in self.bends]
-        return np.column_stack([rows, *bent]) if bent else rows
+        return np.column_stack([rows, *self._bend(rows)]) if self.bends else rows
+
+    def _bend(self, rows: FloatArray) -> list[FloatArray]:
+        return [bend.evaluate(rows[:, bend.feature]) for bend in self.bends]
 
     def _hold(self, rows: FloatArray) -> FloatArray:
         if self.limits is None or lie_within(rows, self.limits):
@@ -315,7 +317,7 @@ class RuleBase(ShowsText):
             profile=None,
             intervals=None,
             limits=None if self.limits is None else np.vstack([self.limits, [[-np.inf, np.inf]] * n_bends]),
-            usual=None if self.usual is None else self.expand_rows(self.usual),
+            usual=None if self.usual is None else np.column_stack([self.usual, *self._bend(self.usual)]),
             bends=(),
         )
 

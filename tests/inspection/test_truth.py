@@ -146,7 +146,7 @@ def fuels():
             "km": [10.0, 20.0, np.nan, 40.0, 50.0, 60.0],
         }
     )
-    encoder = TableEncoder().fit(table)
+    encoder = TableEncoder(missing="fill").fit(table)
     names = [name for column in encoder.columns_ for name in column.inputs]
     assert names == ["fuel=diesel", "fuel=gas", "fuel=petrol", "garage", "km", "km=missing"]
     return table, encoder, names

@@ -21,7 +21,7 @@ import numpy as np
 from takagi._checks import are_finite
 from takagi._model import OpenCommittee, OpenModel
 from takagi._typing import BoolArray, FloatArray, IntArray, Table
-from takagi._wording import name_slopes
+from takagi._wording import merge_levels, name_slopes
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel, collect_bends, place_weights
 
@@ -254,6 +254,8 @@ def average_formulas(
             counted = weights[:, :, 1:] * np.nan_to_num(np.column_stack([part.usual, *bent]))[:, None, :]
             local[:, :, 0] += np.einsum("nr,rom,nm->no", share, counted, absent)
     local[:, :, 1:] *= ~absent[:, None, :]
+    if opened.encoder is not None:
+        local = merge_levels(local, opened.model.first.fold_consequents(), opened.columns)
     slopes = name_slopes(opened.model.first, opened.columns)
     return (*slopes, *(bend.name(slopes[bend.feature]) for bend in bends)), local
 

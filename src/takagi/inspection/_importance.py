@@ -89,6 +89,7 @@ def rule_importance(model: Any, X: Table, y: Table) -> Any:
 
 def _change_without_each(part: RuleBase, rows: FloatArray) -> Iterator[FloatArray]:
     """Yield how the outputs of a part change without each of its rules in turn; without the only one it says 0."""
+    rows = part.check_rows(rows)
     outputs = part.predict_raw(rows)
     for r in range(part.n_rules):
         others = np.delete(np.arange(part.n_rules), r)

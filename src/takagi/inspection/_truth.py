@@ -313,7 +313,7 @@ def _find_governing(rules: RuleBase, rows: FloatArray) -> IntArray:
 
 def _predict_own(rules: RuleBase, rows: FloatArray, governing: IntArray) -> FloatArray:
     """Return what the rule that governs a row says of it by itself, of shape (n_rows, n_outputs)."""
-    outputs = np.empty((len(rows), rules.n_outputs))
+    outputs, rows = np.empty((len(rows), rules.n_outputs)), rules.check_rows(rows)
     for r in np.unique(governing):
         here = governing == r
         outputs[here] = rules.take([r]).rule_outputs(rows[here])[:, 0]

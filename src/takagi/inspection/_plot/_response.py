@@ -164,7 +164,7 @@ def _choose_start(committee: OpenCommittee, rows: FloatArray, row: int | Table) 
     """Return the encoded row that the other columns are taken from, and what it is."""
     if row is None:
         average = committee.average_row()
-        return rows.mean(axis=0) if average is None else average, "other columns at the average row"
+        return np.nanmean(rows, axis=0) if average is None else average, "other columns at the average row"
     if isinstance(row, (int, np.integer)):
         if not 0 <= row < len(rows):
             raise ValueError(f"row must be 0 to {len(rows) - 1}, got {row}.")

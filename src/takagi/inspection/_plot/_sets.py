@@ -195,10 +195,10 @@ def _collect(
     centers, widths = on_value.centers[:, 0], on_value.widths[:, 0]
     if column.kind == "boolean" or profile.is_indicator(first):
         logs = -0.5 * ((np.array([0.0, 1.0]) - centers[:, None]) / widths[:, None]) ** 2
-        frequency = np.array([(rows[:, first] <= 0.5).mean(), (rows[:, first] > 0.5).mean()])
+        frequency = np.array([(rows[:, first] <= 0.5).mean(), (rows[:, first] > 0.5).mean()])  # missing is neither
         membership = np.exp(logs - logs.max(axis=1, keepdims=True))
         return _make_levels(column.name, name_truth(column), frequency, membership, on_value)
-    present = rows[:, inputs[1]] == 0 if column.has_missing else slice(None)
+    present = rows[:, inputs[1]] == 0 if column.has_missing else ~np.isnan(rows[:, first])
     values = rows[present, first]
     excludes = [not excludes_nothing(*one, profile, first) for one in zip(centers, widths, strict=True)]
     span, asks = widen_range(np.r_[values, profile.span(first)]), on_value.ask(np.array(excludes))
@@ -218,6 +218,6 @@ def name_truth(column: Column) -> tuple[str, ...]:
 
 def widen_range(values: FloatArray) -> tuple[float, float]:
     """Return the smallest and the largest value, a little apart if they are equal."""
-    low, high = float(values.min()), float(values.max())
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
     margin = 0.5 if low == 0 else abs(low) / 10
     return (low, high) if high > low else (low - margin, high + margin)

@@ -44,12 +44,12 @@ def make_sweep(opened: OpenModel, rows: FloatArray, column: str | int, n_points:
     if opened.columns[c].kind == "category":
         return _sweep_levels(opened, rows, c)
     inputs = np.zeros((2 if is_truth else n_points, len(features)))
-    present = rows[:, features[1]] == 0 if len(features) > 1 else np.ones(len(rows), dtype=bool)
+    present = rows[:, features[1]] == 0 if len(features) > 1 else ~np.isnan(rows[:, features[0]])
     data = np.where(present, rows[:, features[0]], np.nan)
     if is_truth:
         inputs[:, 0] = grid = np.array([0.0, 1.0])
         return Sweep(name, grid, data, features, inputs, name_truth(opened.columns[c]), 2)
-    inputs[:, 0] = grid = np.linspace(*widen_range(data[present] if present.any() else rows[:, features[0]]), n_points)
+    inputs[:, 0] = grid = np.linspace(*widen_range(data[present] if present.any() else np.zeros(1)), n_points)
     return Sweep(name, grid, data, features, inputs)
 
 
