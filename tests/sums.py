@@ -93,7 +93,9 @@ def cars_sum():
     y["price"] += rng.normal(0, 800, n_rows) - 4_000 * X["used"]
     y["co2"] = 100 + 0.03 * X["weight"] - 60 * (X["fuel"] == "electric") + rng.normal(0, 5, n_rows)
     X.loc[rng.random(n_rows) < 0.15, "power"] = np.nan
-    pipeline = make_pipeline(TableEncoder(), TSKRegressor(n_rules=1, max_iter=5, random_state=0)).fit(X[:200], y[:200])
+    pipeline = make_pipeline(TableEncoder(missing="fill"), TSKRegressor(n_rules=1, max_iter=5, random_state=0)).fit(
+        X[:200], y[:200]
+    )
     encoder, regressor = pipeline[0], pipeline[-1]
     names = [name for column in encoder.columns_ for name in column.inputs]
     wanted = ("weight", "fuel=electric", "used", "power", "power=missing")

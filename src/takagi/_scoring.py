@@ -8,6 +8,7 @@ from sklearn.metrics import r2_score, root_mean_squared_error
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from takagi._checks import are_finite
 from takagi._typing import FloatArray
 
 
@@ -31,3 +32,17 @@ def score_predictions(who: str, actual: FloatArray, predicted: FloatArray) -> di
         "rmse": float(peak * root_mean_squared_error(actual, predicted)),
         "r2": float(r2_score(actual, predicted)) if has_spread else None,
     }
+
+
+def mark_missing(rows: FloatArray) -> FloatArray:
+    """Return rows for models that take no NaN: means where values are missing, and a column that marks these.
+
+    >>> mark_missing(np.array([[1.0, 2.0], [np.nan, 3.0], [5.0, 4.0]])).tolist()
+    [[1.0, 2.0, 0.0], [3.0, 3.0, 1.0], [5.0, 4.0, 0.0]]
+    """
+    if are_finite(rows):
+        return rows
+    missing = np.isnan(rows)
+    count = np.maximum((~missing).sum(axis=0), 1)
+    mean = np.where(missing, 0.0, rows / count).sum(axis=0)
+    return np.hstack([np.where(missing, mean, rows), missing[:, missing.any(axis=0)]])

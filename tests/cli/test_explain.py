@@ -30,7 +30,8 @@ def test_rows_are_found_across_blocks_and_in_their_order(call, scratch, monkeypa
 def test_holes_are_shown_as_what_they_are_taken_for(call, scratch):
     row = int(np.flatnonzero(make_cars()["power"].isna())[0])
     code, out, _ = call("explain", "cars.takagi", "cars.csv", "--row", row)
-    assert (code, "missing (taken as " in out) == (0, True)
+    assert code == 0
+    assert "power is missing: says nothing about the conditions, counts as" in " ".join(out.split())
 
 
 @pytest.mark.parametrize("row", ["200", "-1", "x"])

@@ -11,6 +11,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from cases import make_limits, make_part, make_rules, make_sum, to_takagi
 from takagi import Bend, RuleBase, RuleModel, TSKRegressor
 from takagi.initializers import GridInitializer
+from takagi.profile import measure_profile
 from takagi.tables import TableEncoder
 
 ODD_NAMES = ("*/ int", "??/", 'it\'s "x"', "größe\n(m²)", "", "h", "n_rules", "N Rules", "‮evil", "长", "\\", "x" * 300)
@@ -62,7 +63,21 @@ def example_rules() -> dict[str, RuleBase]:
         "held": replace(make(), limits=make_limits(rng, 3)),
         "held, far from zero": _far_from_zero(replace(make(), limits=make_limits(rng, 3))),
         "held, projections": replace(make(projection="separate"), limits=make_limits(rng, 3)),
+        "missing": _know_missing(make(n_outputs=2)),
+        "missing, held, far from zero": _far_from_zero(_know_missing(replace(make(), limits=make_limits(rng, 3)))),
+        "missing at times": _learn_missing(make()),
     }
+
+
+def _know_missing(rules: RuleBase) -> RuleBase:
+    return replace(rules, usual=np.random.default_rng(8).normal(size=(rules.n_rules, rules.n_features)))
+
+
+def _learn_missing(rules: RuleBase) -> RuleBase:
+    """Return rules with a profile that know what is usual for all features but the last."""
+    rules, X = _know_missing(rules), np.random.default_rng(9).normal(size=(50, rules.n_features))
+    usual = np.where(np.arange(rules.n_features) < rules.n_features - 1, rules.usual, np.nan)
+    return replace(rules, usual=usual, profile=measure_profile((X, rules.predict_raw(X)), rules.firing_share))
 
 
 def _share_no_conditions(rules: RuleBase) -> RuleBase:
@@ -97,12 +112,13 @@ def example_sums() -> dict[str, RuleModel]:
         "far from zero": far.rescale(np.full(3, 1e6), np.full(3, 3.0), np.array([1e4]), np.array([5.0])),
         "odd names": make_sum(rng, n_parts=2, n_features=len(ODD_NAMES), feature_names=ODD_NAMES),
         "held, with bends": far.hold_at(make_limits(rng, 3)),
+        "missing, with bends": RuleModel(tuple(map(_know_missing, far.hold_at(make_limits(rng, 3)).parts))),
         "held, several outputs": make_sum(rng, n_parts=3, n_outputs=3, n_features=3, is_held=True),
     }
 
 
 def example_rows(model: RuleBase | RuleModel) -> np.ndarray:
-    """Rows near the rules, at their centers, far away, and a million widths away."""
+    """Rows near the rules, at their centers, far away, and a million widths away; with holes if rules know of them."""
     if len(model.parts) > 1:
         return np.vstack([example_rows(part) for part in model.parts])
     rules = model.parts[0]
@@ -110,6 +126,9 @@ def example_rows(model: RuleBase | RuleModel) -> np.ndarray:
     centers = rules.centers[:, -rules.n_features :]
     scale = np.where(np.isinf(rules.widths), 1.0, rules.widths)[:, -rules.n_features :].mean(axis=0)
     near = rng.choice(centers, size=40) + scale * rng.normal(size=(40, rules.n_features))
+    if rules.usual is not None:
+        near[rng.random(near.shape) < 0.4] = np.nan
+        near[0] = np.nan
     directions = rng.normal(size=(10, rules.n_features))
     return np.vstack(
         [near, centers, centers.mean(axis=0) + 30 * scale * directions, centers[:1] + 1e6 * scale * directions]
@@ -121,7 +140,7 @@ def error_of(prediction: np.ndarray, model: RuleBase | RuleModel, X: np.ndarray)
     want = model.predict(X).reshape(len(X), -1)
     terms = np.zeros_like(want)
     for rules in model.parts:
-        inputs = np.abs(np.column_stack([np.ones(len(X)), rules.consequent_inputs(X)]))
+        inputs = np.abs(np.column_stack([np.ones(len(X)), np.nan_to_num(rules.consequent_inputs(X), nan=1.0)]))
         terms += np.einsum("nm,rom->no", inputs, np.abs(rules.consequents)) / rules.n_rules
     assert np.isfinite(prediction).all()
     return float((np.abs(prediction.reshape(want.shape) - want) / terms).max())
@@ -174,7 +193,8 @@ def example_models() -> dict[str, object]:
 def bend_table() -> object:
     """A pipeline with a table and a scaler, whose rules are a sum with bends."""
     table = make_table()
-    model = make_pipeline(TableEncoder(), StandardScaler(), TSKRegressor(n_rules=2, max_iter=50, random_state=0))
+    encoder = TableEncoder(missing="fill")
+    model = make_pipeline(encoder, StandardScaler(), TSKRegressor(n_rules=2, max_iter=50, random_state=0))
     model.fit(table, table.age.fillna(30).rename("price"))
     rules = model[-1].model_
     names = {"feature_names": rules.feature_names, "output_names": rules.output_names}

@@ -47,6 +47,7 @@ def test_what_is_written_is_read_back(name, tmp_path):
     if rules.consequent_projection is None:
         np.testing.assert_array_equal(back.consequents, rules.consequents)
     X = example_rows(rules)
+    X = X[~np.isnan(X).any(axis=1)]  # the format has no rules for what is missing
     assert error_of(back.predict(X), rules, X) < 1e-12
 
 
@@ -165,7 +166,8 @@ def test_words_of_rules_are_no_names():
 def test_the_inputs_of_a_table_are_explained(tmp_path):
     model = example_models()["table"]
     text = to_fis(model, tmp_path / "cars.fis")
-    assert "column age: a number; give 40.2" in text
+    assert "column age: a number; it must not be missing" in text
+    assert "can do without a missing value of age, checked, which this format cannot say: give every input" in text
     assert "input fuel_diesel is fuel=diesel" in text
     opened = open_model(model)
     X = opened.rules.hold_rows(np.random.default_rng(0).normal(size=(20, opened.rules.n_features)))

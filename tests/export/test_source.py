@@ -65,9 +65,11 @@ def test_a_layout_predicts_as_the_model_does(name):
         a = np.hstack([layout.projection[0] + a @ layout.projection[1:], a])
     for size in layout.part_sizes:
         here = slice(start, start + size)
-        distance = (((a[:, None] - layout.centers[here]) * layout.inverse[here]) ** 2).sum(axis=2)
+        distance = np.nansum(((a[:, None] - layout.centers[here]) * layout.inverse[here]) ** 2, axis=2)
         share = softmax(-distance, axis=1)
-        values = np.einsum("nm,rom->nro", np.column_stack([np.ones(len(z)), z]), layout.consequents[here])
+        usual = np.zeros(z.shape[1]) if layout.usual is None else layout.usual[here]
+        terms = np.where(np.isnan(z)[:, None], usual, z[:, None])
+        values = layout.consequents[here, :, 0] + np.einsum("nrm,rom->nro", terms, layout.consequents[here, :, 1:])
         outputs = outputs + np.einsum("nr,nro->no", share, values)
         start += size
     assert error_of(outputs, model, X) < 1e-13

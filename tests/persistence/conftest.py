@@ -27,5 +27,5 @@ def table_document(tmp_path_factory):
     """The document of a pipeline with every kind of step."""
     path = tmp_path_factory.mktemp("table") / "model.takagi"
     regressor = small(optimizer=Adam(), projection="separate")
-    save(make_pipeline(TableEncoder(), StandardScaler(), RobustScaler(), regressor).fit(FRAME, Y), path)
+    save(make_pipeline(TableEncoder(missing="fill"), StandardScaler(), RobustScaler(), regressor).fit(FRAME, Y), path)
     return json.loads(path.read_bytes())

@@ -77,7 +77,7 @@ def test_a_loaded_regressor_has_all_parts_of_the_saved_one(n_parts, tmp_path):
 
 
 def test_a_loaded_pipeline_has_all_parts_of_the_saved_one(tmp_path):
-    model = make_pipeline(TableEncoder(), StandardScaler(), small()).fit(FRAME, Y)
+    model = make_pipeline(TableEncoder(missing="fill"), StandardScaler(), small()).fit(FRAME, Y)
     names = {"feature_names": model[-1].model_.feature_names, "output_names": model[-1].model_.output_names}
     rules = make_sum(np.random.default_rng(5), 3, n_features=model[-1].n_features_in_, **names)
     model[-1].model_, model[-1].n_rules_ = rules, rules.n_rules

@@ -62,7 +62,7 @@ EDITS = [
     ("steps.3.step", None, "model.steps[3].step must be an object, got null"),
     ("steps.0.step.columns", [], "no column to learn from"),
     ("steps.0.step.columns.0.kind", "date", "columns[0].kind must be one of"),
-    ("steps.0.step.columns.0.fill", None, "columns[0].fill must be a finite number, got null"),
+    ("steps.0.step.columns.0.fill", "1", 'columns[0].fill must be a finite number, got "1"'),
     ("steps.0.step.columns.1.levels", ["a", 3], "columns[1].levels[1] must be a string, got 3"),
     ("steps.0.step.columns.1.levels", ["a", "a"], "inputs of one name, 'fuel=a'"),
     ("steps.0.step.columns.1.levels", ["a"], "takes 5 columns, but the step before it makes 4"),

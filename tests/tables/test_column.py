@@ -12,7 +12,7 @@ DAYS = pd.date_range("2021-03-01 00:00", periods=N, freq="19h")
 
 
 def encode(values, name="when"):
-    encoder = TableEncoder().fit(pd.DataFrame({name: values}))
+    encoder = TableEncoder(missing="fill").fit(pd.DataFrame({name: values}))
     return encoder, pd.DataFrame(
         encoder.transform(pd.DataFrame({name: values})), columns=encoder.get_feature_names_out()
     )
@@ -60,10 +60,10 @@ def test_all_kinds_of_dates_give_the_same():
     ):
         np.testing.assert_allclose(encode(values)[1], expected, rtol=0, atol=1e-9)
     frame = pl.DataFrame({"when": DAYS.to_pydatetime().tolist()})
-    np.testing.assert_allclose(TableEncoder().fit_transform(frame), expected, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(TableEncoder(missing="fill").fit_transform(frame), expected, rtol=0, atol=1e-9)
     arrow = pd.DataFrame({"when": DAYS}).astype("timestamp[us][pyarrow]")
-    np.testing.assert_allclose(TableEncoder().fit_transform(arrow), expected, rtol=0, atol=1e-9)
-    encoder = TableEncoder().fit(pd.DataFrame({"when": texts}))
+    np.testing.assert_allclose(TableEncoder(missing="fill").fit_transform(arrow), expected, rtol=0, atol=1e-9)
+    encoder = TableEncoder(missing="fill").fit(pd.DataFrame({"when": texts}))
     np.testing.assert_allclose(encoder.transform(pd.DataFrame({"when": DAYS})), expected, rtol=0, atol=1e-9)
 
 
@@ -79,7 +79,7 @@ def test_missing_dates_are_marked_once_and_filled():
 def test_a_day_that_is_always_the_same_makes_no_input():
     table = pd.DataFrame({"when": ["2020-01-01"] * 5, "x": range(5)})
     with pytest.warns(ColumnWarning, match="make no inputs: 'when'"):
-        encoder = TableEncoder().fit(table)
+        encoder = TableEncoder(missing="fill").fit(table)
     assert encoder.get_feature_names_out().tolist() == ["x"]
 
 
@@ -91,14 +91,14 @@ def test_a_day_that_is_always_the_same_makes_no_input():
     ],
 )
 def test_other_cells_than_dates_are_refused_with_their_row(later, message):
-    encoder = TableEncoder().fit(pd.DataFrame({"when": DAYS}))
+    encoder = TableEncoder(missing="fill").fit(pd.DataFrame({"when": DAYS}))
     with pytest.raises(ValueError, match=message):
         encoder.transform(pd.DataFrame({"when": later}))
 
 
 def test_money_is_a_number_and_stays_one():
     table = pd.DataFrame({"price": ["$1,200.50", "$3", None, "$7"]})
-    encoder = TableEncoder().fit(table)
+    encoder = TableEncoder(missing="fill").fit(table)
     assert encoder.columns_ == (Column("price", "number", fill=7.0, has_missing=True, reading="number .$"),)
     np.testing.assert_array_equal(encoder.transform(table)[:, 0], [1200.5, 3, 7, 7])
     np.testing.assert_array_equal(encoder.transform(pd.DataFrame({"price": ["12.5", "$ 1,000"]}))[:, 0], [12.5, 1000])
@@ -108,7 +108,7 @@ def test_money_is_a_number_and_stays_one():
 
 
 def test_codes_with_zeros_in_front_are_categories():
-    assert TableEncoder().fit(pd.DataFrame({"zip": ["02134", "10001", "02134"]})).columns_[0].levels == (
+    assert TableEncoder(missing="fill").fit(pd.DataFrame({"zip": ["02134", "10001", "02134"]})).columns_[0].levels == (
         "02134",
         "10001",
     )
@@ -116,7 +116,7 @@ def test_codes_with_zeros_in_front_are_categories():
 
 def test_ordered_categories_are_numbered():
     size = pd.Categorical(["S", "L", "M", None, "S"], ["S", "M", "L"], ordered=True)
-    encoder = TableEncoder().fit(pd.DataFrame({"size": size}))
+    encoder = TableEncoder(missing="fill").fit(pd.DataFrame({"size": size}))
     (column,) = encoder.columns_
     assert (column.kind, column.levels, column.values, column.reading) == ("number", ("S", "M", "L"), (1, 2, 3), "rank")
     np.testing.assert_array_equal(encoder.transform(pd.DataFrame({"size": ["L", "S", None]}))[:, 0], [3, 1, 1.5])

@@ -71,7 +71,7 @@ FRAMES = {
 }
 
 
-@parametrize_with_checks([TableEncoder(), TableEncoder(max_levels=3, min_frequency=2)])
+@parametrize_with_checks([TableEncoder(missing="fill"), TableEncoder(missing="fill", max_levels=3, min_frequency=2)])
 def test_encoder_passes_every_check_of_scikit_learn(estimator, check):
     check(estimator)
 
@@ -82,27 +82,27 @@ def test_encoder_passes_every_check_of_scikit_learn(estimator, check):
 @pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
 def test_every_kind_of_frame_gives_the_same_columns_and_matrix(make):
     frame = make()
-    encoder = TableEncoder().fit(frame)
+    encoder = TableEncoder(missing="fill").fit(frame)
     assert encoder.columns_ == CARS_COLUMNS
     np.testing.assert_array_equal(encoder.transform(frame), CARS_MATRIX)
 
 
 @pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
 def test_a_frame_of_any_kind_can_follow_training_on_another(make):
-    encoder = TableEncoder().fit(pd.DataFrame(CARS))
+    encoder = TableEncoder(missing="fill").fit(pd.DataFrame(CARS))
     np.testing.assert_array_equal(encoder.transform(make()), CARS_MATRIX)
 
 
 def test_an_object_array_is_read_by_its_values():
     rows = np.array(list(zip(*CARS.values(), strict=True)), dtype=object)
-    encoder = TableEncoder().fit(rows)
+    encoder = TableEncoder(missing="fill").fit(rows)
     np.testing.assert_array_equal(encoder.transform(rows.tolist()), CARS_MATRIX)
     assert [column.name for column in encoder.columns_] == ["x0", "x1", "x2", "x3", "x4"]
 
 
 def test_masked_values_are_missing():
     rows = np.ma.masked_equal([[1.0, 7.0], [9.0, 8.0], [3.0, 9.0]], 9.0)
-    matrix = TableEncoder().fit_transform(rows)
+    matrix = TableEncoder(missing="fill").fit_transform(rows)
     np.testing.assert_array_equal(matrix, [[1, 0, 7, 0], [2, 1, 8, 0], [3, 0, 7.5, 1]])
 
 
@@ -118,29 +118,38 @@ def test_matrix_equals_imputers_and_one_hot_encoders_of_scikit_learn():
         ]
     )
     expected = parts.fit_transform(frame)[:, [0, 3, 1, 4, 2, 5, *range(6, 11)]]
-    np.testing.assert_array_equal(TableEncoder().fit_transform(frame), expected)
+    np.testing.assert_array_equal(TableEncoder(missing="fill").fit_transform(frame), expected)
 
 
 def test_text_is_a_number_only_if_every_value_is():
     frame = pd.DataFrame({"a": ["1", " 2.5 ", "?", "1e3"], "b": ["1", "2", "x", "4"], "c": ["1_0", "2", "3", "4"]})
-    assert [column.kind for column in TableEncoder().fit(frame).columns_] == ["number", "category", "category"]
-    np.testing.assert_array_equal(TableEncoder().fit_transform(frame[["a"]]), [[1, 0], [2.5, 0], [2.5, 1], [1000, 0]])
+    assert [column.kind for column in TableEncoder(missing="fill").fit(frame).columns_] == [
+        "number",
+        "category",
+        "category",
+    ]
+    np.testing.assert_array_equal(
+        TableEncoder(missing="fill").fit_transform(frame[["a"]]), [[1, 0], [2.5, 0], [2.5, 1], [1000, 0]]
+    )
 
 
 @pytest.mark.parametrize("word", ["", "?", "NA", "n/a", "#N/A", "NaN", "null", "<NA>", "missing", " "])
 def test_words_that_stand_for_nothing_are_missing(word):
-    column = TableEncoder().fit(pd.DataFrame({"a": ["x", word, "y"]})).columns_[0]
+    column = TableEncoder(missing="fill").fit(pd.DataFrame({"a": ["x", word, "y"]})).columns_[0]
     assert column.levels == ("x", "y", "missing")
 
 
 def test_none_as_a_word_is_a_level():
-    assert TableEncoder().fit(pd.DataFrame({"garage": ["none", "two"]})).columns_[0].levels == ("none", "two")
+    assert TableEncoder(missing="fill").fit(pd.DataFrame({"garage": ["none", "two"]})).columns_[0].levels == (
+        "none",
+        "two",
+    )
 
 
 def test_category_types_stay_categories_whatever_their_values():
     frame = pd.DataFrame({"zip": pd.Categorical(["01", "02", "01"]), "n": pd.Categorical([3, 10, 3])})
     frame["cut"] = pd.cut(pd.Series([1, 2, 3]), [0, 2, 4])
-    encoder = TableEncoder().fit(frame)
+    encoder = TableEncoder(missing="fill").fit(frame)
     assert [column.levels for column in encoder.columns_] == [("01", "02"), ("10", "3"), ("(0, 2]", "(2, 4]")]
     # The same numbers as floats, as pandas gives them beside a missing value.
     np.testing.assert_array_equal(
@@ -150,7 +159,7 @@ def test_category_types_stay_categories_whatever_their_values():
 
 def test_a_category_that_no_row_has_is_no_level_and_is_not_told_of():
     frame = pd.DataFrame({"a": pd.Categorical(["x", "y"], categories=["w", "x", "y"])})
-    encoder = TableEncoder().fit(frame)
+    encoder = TableEncoder(missing="fill").fit(frame)
     assert encoder.columns_[0].levels == ("x", "y")
     encoder.transform(frame)
 
@@ -158,23 +167,23 @@ def test_a_category_that_no_row_has_is_no_level_and_is_not_told_of():
 def test_objects_that_are_numbers_are_numbers():
     frame = pd.DataFrame({"a": [Decimal("1.5"), 2, np.float32(0.5)], "b": [1, 2**60, None]}, dtype=object)
     np.testing.assert_array_equal(
-        TableEncoder().fit_transform(frame)[:, :2], [[1.5, 1], [2, 2**60], [0.5, 2**59 + 0.5]]
+        TableEncoder(missing="fill").fit_transform(frame)[:, :2], [[1.5, 1], [2, 2**60], [0.5, 2**59 + 0.5]]
     )
 
 
 def test_missing_boolean_becomes_the_more_frequent_value():
     frame = pd.DataFrame({"a": [False, None, False, True]}, dtype=object)
-    np.testing.assert_array_equal(TableEncoder().fit_transform(frame), [[0, 0], [0, 1], [0, 0], [1, 0]])
+    np.testing.assert_array_equal(TableEncoder(missing="fill").fit_transform(frame), [[0, 0], [0, 1], [0, 0], [1, 0]])
 
 
 def test_missing_number_after_a_training_without_any_is_the_median():
-    encoder = TableEncoder().fit(pd.DataFrame({"a": [1.0, 2.0, 6.0]}))
+    encoder = TableEncoder(missing="fill").fit(pd.DataFrame({"a": [1.0, 2.0, 6.0]}))
     np.testing.assert_array_equal(encoder.transform(pd.DataFrame({"a": [np.nan]})), [[2.0]])
 
 
 @pytest.mark.parametrize("empty", [[None] * 3, [np.nan] * 3, ["", "?", "NA"]])
 def test_a_column_without_values_makes_no_input(empty):
-    encoder = TableEncoder().fit(pd.DataFrame({"a": empty, "b": [1, 2, 3]}))
+    encoder = TableEncoder(missing="fill").fit(pd.DataFrame({"a": empty, "b": [1, 2, 3]}))
     assert encoder.columns_[0].inputs == ()
     np.testing.assert_array_equal(
         encoder.transform(pd.DataFrame({"a": ["x", 1, None], "b": [1, 2, 3]})), [[1], [2], [3]]
@@ -185,7 +194,7 @@ def test_a_column_without_values_makes_no_input(empty):
 @settings(deadline=None)
 def test_any_text_is_a_level_of_its_own(words, name):
     words = ["a word", *words]
-    encoder = TableEncoder(max_levels=1000).fit(pd.DataFrame({name: words}))
+    encoder = TableEncoder(missing="fill", max_levels=1000).fit(pd.DataFrame({name: words}))
     levels = encoder.columns_[0].levels
     matrix = encoder.transform(pd.DataFrame({name: words}))
     assert (matrix.sum(axis=1) == 1).all()
@@ -195,15 +204,42 @@ def test_any_text_is_a_level_of_its_own(words, name):
 
 def test_the_median_of_the_largest_numbers_is_finite():
     table = [[1.7e308], [1.7e308], [None]]
-    np.testing.assert_array_equal(TableEncoder().fit_transform(table)[:, 0], [1.7e308] * 3)
+    np.testing.assert_array_equal(TableEncoder(missing="fill").fit_transform(table)[:, 0], [1.7e308] * 3)
 
 
 @pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
 def test_cells_are_shown_as_the_encoder_reads_them(make):
-    encoder = TableEncoder().fit(make())
+    encoder = TableEncoder(missing="fill").fit(make())
     assert encoder.show(make())[1] == ["missing (taken as 2)", "4", "petrol", "false", "missing (taken as true)"]
     assert encoder.show(pd.DataFrame(CARS).assign(fuel="wood"))[0] == ["1.5", "2", "wood (unknown)", "true", "true"]
     assert [row[2] for row in encoder.show(make())] == ["diesel", "petrol", "diesel", "missing", "petrol"]
+
+
+def test_missing_numbers_stay_missing_unless_they_are_to_be_filled():
+    frame = pd.DataFrame(
+        {
+            "age": [1.5, None, 3.0],
+            "sold": [True, None, False],
+            "day": ["2020-01-01", None, "2023-05-01"],
+            "size": pd.Categorical(["S", None, "L"], ["S", "M", "L"], ordered=True),
+            "fuel": ["gas", None, "wood"],
+        }
+    )
+    encoder = TableEncoder().fit(frame)
+    names = encoder.get_feature_names_out().tolist()
+    assert names == ["age", "sold", "day year", "day month", "size", "fuel=gas", "fuel=wood", "fuel=missing"]
+    matrix = encoder.transform(frame)
+    assert np.isnan(matrix[1, :5]).all()
+    assert matrix[1, 5:].tolist() == [0, 0, 1]
+    assert not np.isnan(matrix[[0, 2]]).any()
+    assert encoder.show(frame)[1][:2] == ["missing", "missing"]
+    copied = TableEncoder.from_columns(encoder.columns_)
+    np.testing.assert_array_equal(copied.transform(frame), matrix)
+
+
+def test_an_unknown_way_with_missing_values_is_refused():
+    with pytest.raises(ValueError, match="The 'missing' parameter of TableEncoder must be a str among"):
+        TableEncoder(missing="drop").fit([[1.0]])
 
 
 def test_the_page_on_tables_is_right():
@@ -215,7 +251,7 @@ def test_the_page_on_tables_is_right():
 
 
 def test_unseen_levels_are_told_once_a_column_and_are_none_of_the_known():
-    encoder = TableEncoder().fit(pd.DataFrame({"fuel": ["diesel", "petrol"], "hue": ["red", "blue"]}))
+    encoder = TableEncoder(missing="fill").fit(pd.DataFrame({"fuel": ["diesel", "petrol"], "hue": ["red", "blue"]}))
     new = pd.DataFrame({"fuel": ["gas", "gas", "wood", "petrol"], "hue": "red"})
     with pytest.warns(UserWarning, match=r"'fuel' has 2 level.* 'gas' in 2 row.*, 'wood' in 1 row"):
         matrix = encoder.transform(new)
@@ -226,19 +262,19 @@ def test_unseen_levels_are_told_once_a_column_and_are_none_of_the_known():
 
 
 def test_a_missing_category_is_a_level_only_if_training_had_one():
-    encoder = TableEncoder().fit(pd.DataFrame({"a": ["x", None], "b": ["x", "y"]}))
+    encoder = TableEncoder(missing="fill").fit(pd.DataFrame({"a": ["x", None], "b": ["x", "y"]}))
     new = pd.DataFrame({"a": ["x", None], "b": [None, "y"]})
     np.testing.assert_array_equal(encoder.transform(new), [[1, 0, 0, 0], [0, 1, 0, 1]])
 
 
 def test_rare_levels_are_none_of_the_levels_and_not_told_of():
     frame = pd.DataFrame({"a": [*"aaabbc", None]})
-    column = TableEncoder(min_frequency=2).fit(frame).columns_[0]
+    column = TableEncoder(missing="fill", min_frequency=2).fit(frame).columns_[0]
     assert column.levels == ("a", "b", "missing")
     assert column.has_others
-    column = TableEncoder(max_levels=1).fit(frame).columns_[0]
+    column = TableEncoder(missing="fill", max_levels=1).fit(frame).columns_[0]
     assert column.levels == ("a", "missing")
-    encoder = TableEncoder(max_levels=1).fit(frame)
+    encoder = TableEncoder(missing="fill", max_levels=1).fit(frame)
     np.testing.assert_array_equal(encoder.transform(pd.DataFrame({"a": ["c", "new", "a"]})), [[0, 0], [0, 0], [1, 0]])
 
 
@@ -246,9 +282,9 @@ def test_columns_of_names_make_no_inputs_and_are_warned_of():
     frame = pd.DataFrame({"name": [f"n{k}" for k in range(30)], "a": range(30), "kind": ["b", "c"] * 15})
     frame["note"] = [None, *(f"text {k}" for k in range(29))]
     with pytest.warns(ColumnWarning, match="make no inputs: 'name', 'note'. If they are names or numbers"):
-        encoder = TableEncoder().fit(frame)
+        encoder = TableEncoder(missing="fill").fit(frame)
     assert encoder.get_feature_names_out().tolist() == ["a", "kind=b", "kind=c", "note=missing"]
-    assert len(TableEncoder(max_levels=30).fit(frame).columns_[0].levels) == 30
+    assert len(TableEncoder(missing="fill", max_levels=30).fit(frame).columns_[0].levels) == 30
 
 
 # -- names and order of columns ----------------------------------------------------------------------------------------
@@ -256,13 +292,13 @@ def test_columns_of_names_make_no_inputs_and_are_warned_of():
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
 def test_columns_go_by_name_and_further_ones_are_left_out(kind):
-    encoder = TableEncoder().fit(kind(CARS))
+    encoder = TableEncoder(missing="fill").fit(kind(CARS))
     shuffled = kind({"other": [datetime.date(2020, 1, 1)] * 5} | dict(reversed(CARS.items())))
     np.testing.assert_array_equal(encoder.transform(shuffled), CARS_MATRIX)
 
 
 def test_lacking_columns_are_named_with_the_nearest():
-    encoder = TableEncoder().fit(pd.DataFrame(CARS))
+    encoder = TableEncoder(missing="fill").fit(pd.DataFrame(CARS))
     with pytest.raises(ValueError, match=r"lacks 1 column.*'weight'. Did you mean 'Weight'"):
         encoder.transform(pd.DataFrame(CARS).rename(columns={"weight": "Weight"}))
     with pytest.raises(ValueError, match=r"lacks 2 column.*'fuel', 'sold'\.$"):
@@ -271,7 +307,7 @@ def test_lacking_columns_are_named_with_the_nearest():
 
 def test_columns_without_names_go_by_place():
     frame = pd.DataFrame([[1, "x"], [2, "y"]])
-    encoder = TableEncoder().fit(frame)
+    encoder = TableEncoder(missing="fill").fit(frame)
     assert encoder.get_feature_names_out().tolist() == ["x0", "x1=x", "x1=y"]
     assert encoder.get_feature_names_out(["n", "t"]).tolist() == ["n", "t=x", "t=y"]
     np.testing.assert_array_equal(encoder.transform(frame.to_numpy(object)), [[1, 1, 0], [2, 0, 1]])
@@ -282,14 +318,14 @@ def test_columns_without_names_go_by_place():
 
 
 def test_names_out_refuse_other_names():
-    encoder = TableEncoder().fit(pd.DataFrame({"a": [1]}))
+    encoder = TableEncoder(missing="fill").fit(pd.DataFrame({"a": [1]}))
     with pytest.raises(ValueError, match="not equal to feature_names_in_"):
         encoder.get_feature_names_out(["b"])
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_set_output_gives_named_frames(library):
-    encoder = TableEncoder().set_output(transform=library)
+    encoder = TableEncoder(missing="fill").set_output(transform=library)
     out = encoder.fit_transform(pd.DataFrame(CARS))
     names = [name for column in CARS_COLUMNS for name in column.inputs]
     assert list(out.columns) == names == encoder.get_feature_names_out().tolist()
@@ -322,7 +358,7 @@ REFUSED = {
 @pytest.mark.parametrize(("table", "error", "message"), REFUSED.values(), ids=REFUSED)
 def test_bad_tables_are_refused_with_the_column(table, error, message):
     with pytest.raises(error, match=message):
-        TableEncoder().fit(table)
+        TableEncoder(missing="fill").fit(table)
 
 
 @pytest.mark.parametrize(
@@ -335,34 +371,35 @@ def test_bad_tables_are_refused_with_the_column(table, error, message):
     ],
 )
 def test_values_of_another_kind_are_refused_with_their_row(change, message):
-    encoder = TableEncoder().fit(pd.DataFrame(CARS))
+    encoder = TableEncoder(missing="fill").fit(pd.DataFrame(CARS))
     with pytest.raises(ValueError, match=message):
         encoder.transform(pd.DataFrame(CARS).assign(**change))
 
 
 def test_bad_parameters_are_refused():
     with pytest.raises(ValueError, match="max_levels"):
-        TableEncoder(max_levels=0).fit([[1]])
+        TableEncoder(missing="fill", max_levels=0).fit([[1]])
 
 
 # -- a good citizen ----------------------------------------------------------------------------------------------------
 
 
 def test_no_rows_give_no_rows():
-    assert TableEncoder().fit(pd.DataFrame(CARS)).transform(pd.DataFrame(CARS)[:0]).shape == (0, 9)
+    assert TableEncoder(missing="fill").fit(pd.DataFrame(CARS)).transform(pd.DataFrame(CARS)[:0]).shape == (0, 9)
 
 
 def test_tables_are_left_as_they_are():
     frame = pd.DataFrame(CARS)
     before = copy.deepcopy(frame)
-    TableEncoder().fit_transform(frame).fill(-1)
+    TableEncoder(missing="fill").fit_transform(frame).fill(-1)
     pd.testing.assert_frame_equal(frame, before)
 
 
 @pytest.mark.parametrize("table", [pd.DataFrame(CARS), [[1.0, "x"], [None, "y"]]], ids=["frame", "rows"])
 def test_an_encoder_made_from_columns_is_the_fitted_one(table):
-    fitted = TableEncoder(max_levels=7).fit(table)
-    made = TableEncoder.from_columns(fitted.columns_, has_names=hasattr(fitted, "feature_names_in_"), max_levels=7)
+    fitted = TableEncoder(missing="fill", max_levels=7).fit(table)
+    has_names, params = hasattr(fitted, "feature_names_in_"), {"max_levels": 7, "missing": "fill"}
+    made = TableEncoder.from_columns(fitted.columns_, has_names=has_names, **params)
     assert made.columns_ == fitted.columns_
     assert made.get_params() == fitted.get_params()
     assert vars(made).keys() == vars(fitted).keys()
@@ -375,7 +412,7 @@ def test_a_pipeline_learns_from_a_table_as_it_is():
     frame = pd.DataFrame({"x": rng.normal(size=300), "fuel": rng.choice(["gas", "wood"], 300)})
     y = np.where(frame["fuel"] == "gas", frame["x"], 3.0) + 0.01 * rng.normal(size=300)
     frame["x"] = frame["x"].mask(frame["fuel"] == "wood")
-    model = make_pipeline(TableEncoder(), TSKRegressor(n_rules=2, max_iter=300, random_state=0))
+    model = make_pipeline(TableEncoder(missing="fill"), TSKRegressor(n_rules=2, max_iter=300, random_state=0))
     assert model.fit(frame, y).score(frame, y) > 0.99
 
 
@@ -391,7 +428,7 @@ def test_a_table_of_pyarrow_is_read_as_the_frame_it_was_made_of():
         index=[7, 8, 9, 10],
     )
     table = pyarrow.Table.from_pandas(frame)
-    expected, encoder = TableEncoder().fit(frame), TableEncoder().fit(table)
+    expected, encoder = TableEncoder(missing="fill").fit(frame), TableEncoder(missing="fill").fit(table)
     assert encoder.get_feature_names_out().tolist() == expected.get_feature_names_out().tolist()
     np.testing.assert_array_equal(
         encoder.transform(table.select(["kind", "day", "size", "fuel"])), expected.transform(frame)

@@ -17,7 +17,15 @@ from takagi._typing import FloatArray
 from takagi._wording import describe_model, name_part
 from takagi.export import _c_template as c
 from takagi.export._names import Namespace, make_comment_safe, make_identifier
-from takagi.export._source import Layout, choose_outputs, lay_out, list_predicted, open_source, write_if_asked
+from takagi.export._source import (
+    Layout,
+    choose_outputs,
+    find_fill,
+    lay_out,
+    list_predicted,
+    open_source,
+    write_if_asked,
+)
 from takagi.tables import MISSING, Column
 
 _TYPES = {
@@ -36,6 +44,7 @@ _TABLES = (
     ("consequents", _WEIGHTS, "value at the origin, then slopes"),
     ("projection", "[${NAME}_N_FEATURES + 1][${NAME}_N_PROJECTED]", "constants, then a row for each feature"),
     ("limits", "[${NAME}_N_FEATURES][2]", "where features are held: values beyond are taken for the limit"),
+    ("usual", "[${NAME}_N_RULES][${NAME}_N_FEATURES + ${NAME}_N_BENDS]", "what missing inputs count as in formulas"),
 )
 
 
@@ -103,6 +112,7 @@ def to_c(
     names = _name_constants(source, name.upper())
     words["link"] = Template(c.LINK_CODE[wanted.link]).substitute(words)
     parts = _write_declarations(source, names) | _write_tables(layout, words) | _write_encoding(source, names, words)
+    words |= _write_missing(layout, words)
     parts |= {"bend": _write_bends(layout, name_features(source.model), words), "add": _write_sum(layout, name)}
     text = re.sub("\n{3,}", "\n\n", Template(c.FILE).substitute(words, **parts, version=version("takagi")))
     write_if_asked(path, text)
@@ -179,7 +189,8 @@ def _explain_column(column: Column, source: OpenModel) -> str:
     kind = "a number" if column.kind == "number" else "0 or 1"
     if column.values:
         kind += f", 1 for {_quote(column.levels[0])} to {len(column.levels)} for {_quote(column.levels[-1])}"
-    return f"{name}: {kind}, NAN where missing" if source.has_table else f"{name}: {kind}"
+    may_be_missing = source.has_table or source.model.first.usual is not None
+    return f"{name}: {kind}, NAN where missing" if may_be_missing else f"{name}: {kind}"
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
@@ -200,6 +211,19 @@ def _write_tables(layout: Layout, words: dict[str, str]) -> dict[str, Any]:
         "project": "" if layout.projection is None else Template(c.PROJECT).substitute(words) + "\n",
         "hold": "" if layout.limits is None else Template(c.HOLD).substitute(words),
     }
+
+
+def _write_missing(layout: Layout, words: dict[str, str]) -> dict[str, str]:
+    """Write what rules do about missing inputs, if they know of such."""
+    if layout.usual is None:
+        return {"absent": "", "declare": "", "mark": "", "skip": "", "input": "z[m]"}
+    bent = [
+        f"    missing[{place}] = missing[{bend.feature}];"
+        for place, bend in enumerate(layout.bends, start=layout.n_features)
+    ]
+    texts = {"absent": c.ABSENT, "declare": c.DECLARE_MISSING, "mark": c.MARK_MISSING, "skip": c.SKIP, "input": c.TAKE}
+    written = {key: Template(text).substitute(words) for key, text in texts.items()}
+    return {**written, "mark": "\n".join([written["mark"], *bent])}
 
 
 def _write_array(values: FloatArray, suffix: str, indent: str = "    ") -> str:
@@ -229,7 +253,8 @@ def _write_sum(layout: Layout, name: str) -> str:
     lines = []
     for k, (stop, size) in enumerate(zip(stops, layout.part_sizes, strict=True)):
         comment = f" /* {name_part(k, n_parts).lower()} */" if n_parts > 1 else ""
-        lines.append(f"    {name}_add_rules(a, {stop - size}, {stop}, y);{comment}")
+        passed = "" if layout.usual is None else "missing, "
+        lines.append(f"    {name}_add_rules(a, {passed}{stop - size}, {stop}, y);{comment}")
     return "\n".join(lines)
 
 
@@ -242,26 +267,30 @@ def _write_number(value: float, words: dict[str, str]) -> str:
 
 def _write_encoding(source: OpenModel, names: ConstantNames, words: dict[str, str]) -> dict[str, str]:
     """Write the functions that take columns of the table to inputs of the rules."""
-    if not source.has_table:
+    if not source.has_table and source.model.first.usual is None:
         return {"includes": "", "encoding": "", "read": Template(c.READ_PLAIN).substitute(words)}
     calls = [
-        _call_encoder(column, constant, int(source.inputs_of(i)[0]), words)
+        _call_encoder(source, i, constant, words)
         for i, (column, constant) in enumerate(zip(source.columns, names.columns, strict=True))
         if column.inputs
     ]
-    kinds = {column.kind == "category" for column in source.columns if column.inputs}
-    helpers = [c.IS_MISSING, *[c.ENCODE_NUMBER] * (False in kinds), *[c.ENCODE_LEVEL] * (True in kinds), c.ENCODE]
+    used = "\n".join(calls)
+    helpers = [c.IS_MISSING, *[c.ENCODE_NUMBER] * ("_encode_number(" in used)]
+    helpers += [*[c.ENCODE_LEVEL] * ("_encode_level(" in used), c.ENCODE]
     return {
         "includes": "#include <stdint.h>\n#include <string.h>\n",
-        "encoding": Template("".join(helpers)).substitute(words, calls="\n".join(calls)),
+        "encoding": Template("".join(helpers)).substitute(words, calls=used),
         "read": Template(c.READ_ENCODED).substitute(words),
     }
 
 
-def _call_encoder(column: Column, constant: str, start: int, words: dict[str, str]) -> str:
-    name = words["name"]
+def _call_encoder(source: OpenModel, i: int, constant: str, words: dict[str, str]) -> str:
+    column, name, start = source.columns[i], words["name"], int(source.inputs_of(i)[0])
     if column.kind == "category":
         missing = column.levels.index(MISSING) if MISSING in column.levels else -1
         return f"    {name}_encode_level(x + {constant}, {len(column.levels)}, {missing}, z + {start});"
-    fill = _write_number(column.fill, words)
-    return f"    {name}_encode_number(x + {constant}, {fill}, {int(column.has_missing)}, z + {start});"
+    fill = find_fill(source, i)
+    if fill is None:
+        return f"    z[{start}] = x[{constant}];"
+    written = _write_number(fill, words)
+    return f"    {name}_encode_number(x + {constant}, {written}, {int(column.has_missing)}, z + {start});"

@@ -41,6 +41,26 @@ HOLD = """\
         z[m] = z[m] > ${name}_limits[m][1] ? ${name}_limits[m][1] : z[m];
     }"""
 
+ABSENT = "const int *missing, "
+
+DECLARE_MISSING = """\
+    int missing[${NAME}_N_FEATURES + ${NAME}_N_BENDS];
+"""
+
+MARK_MISSING = """\
+    for (m = 0; m < ${NAME}_N_FEATURES; m++) {
+        missing[m] = ${name}_is_missing(z + m);
+        z[m] = missing[m] ? $zero : z[m];
+    }"""
+
+SKIP = """\
+            if (missing[m]) {
+                continue;
+            }
+"""
+
+TAKE = "(missing[m] ? ${name}_usual[r][m] : z[m])"
+
 BENDS = {
     "log": "log$f(fmax$f(z[$m] - $knot, $floor))",
     "above": "fmax$f(z[$m] - $knot, $zero)",

@@ -14,11 +14,10 @@ from takagi._text import shorten
 from takagi._typing import FloatArray, IntArray
 from takagi._wording import name_formulas, name_outputs
 from takagi.export._names import Namespace, make_comment_safe, make_identifier
-from takagi.export._source import list_predicted, open_source, write_if_asked
+from takagi.export._source import find_fill, list_predicted, open_source, write_if_asked
 from takagi.profile import Profile
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel, collect_bends
-from takagi.tables import Column
 
 _SYSTEM = """[System]
 Name='takagi'
@@ -212,12 +211,13 @@ def _write_comment(source: OpenModel, names: Sequence[str]) -> str:
     lines += _explain_link(source)
     if source.has_table:
         lines.append("Inputs are the columns of a table after its encoding:")
-        lines += [f"  column {column.name}: {_explain_column(column)}" for column in source.columns]
+        lines += [f"  column {one.name}: {_explain_column(source, c)}" for c, one in enumerate(source.columns)]
     lines += [
         f"  input {name} is {feature}"
         for name, feature in zip(names, name_features(source.model), strict=True)
         if name != feature
     ]
+    lines += _explain_missing(source, names)
     if source.model.limits is not None:
         lines.append(
             "The rules hold inputs beyond limits, which this format cannot say; take them for the limit first:"
@@ -241,11 +241,23 @@ def _explain_link(source: OpenModel) -> list[str]:
     ]
 
 
-def _explain_column(column: Column) -> str:
+def _explain_missing(source: OpenModel, names: Sequence[str]) -> list[str]:
+    """Say which inputs must be there: Sugeno systems have no rules for a value that is missing."""
+    usual = source.model.first.usual
+    if usual is None:
+        return []
+    listed = ", ".join(name for name, known in zip(names, ~np.isnan(usual[0]), strict=True) if known)
+    return [f"The rules can do without a missing value of {listed}, which this format cannot say: give every input."]
+
+
+def _explain_column(source: OpenModel, c: int) -> str:
+    column = source.columns[c]
     if column.kind == "category":
         return f"a category, for each of its {len(column.levels)} levels an input that is 1 for it and 0 otherwise"
     marked = f"; an input {column.name}=missing is then 1, otherwise 0" if column.has_missing else ""
-    return f"a {column.kind}{', 0 or 1' * (column.kind == 'boolean')}; give {column.fill!r} where missing{marked}"
+    fill = find_fill(source, c) if column.inputs else None
+    missing = "it must not be missing" if fill is None else f"give {fill!r} where missing{marked}"
+    return f"a {column.kind}{', 0 or 1' * (column.kind == 'boolean')}; {missing}"
 
 
 def _write_variable(section: str, prefix: str, variable: Variable) -> str:

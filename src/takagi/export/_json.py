@@ -13,13 +13,14 @@ from takagi._model import OpenModel
 from takagi._typing import FloatArray
 from takagi._wording import name_outputs
 from takagi.calibration import Calibration
-from takagi.export._source import open_source, write_if_asked
+from takagi.export._source import find_fill, open_source, write_if_asked
 from takagi.rulebase import RuleBase
-from takagi.tables import Column
+from takagi.rulemodel import RuleModel
 
 RULES_VERSION = 1  # of one rule base without bends
 SUM_VERSION = 2  # of several, or with bends: a reader of version 1 would leave them out
 HELD_VERSION = 3  # of rules with limits, which a reader of version 2 would not hold values at
+MISSING_VERSION = 4  # of rules that know what is usual where a value is missing
 
 
 def to_json(model: Any, path: str | Path | None = None) -> str:
@@ -83,12 +84,11 @@ def rules_to_dict(model: Any) -> dict[str, Any]:
     """
     source = open_source(model, holds_means=True)
     main, *others = ({"rules": _list_rules(part), "profile": _list_profile(part)} for part in source.model.parts)
-    number = SUM_VERSION if others or source.model.first.bends else RULES_VERSION
     return {
         "format": "takagi-rules",
-        "version": number if source.model.limits is None else HELD_VERSION,
+        "version": _find_version(source.model),
         "takagi": version("takagi"),
-        "columns": [_describe_column(column, source) for column in source.columns],
+        "columns": [_describe_column(c, source) for c in range(len(source.columns))],
         "features": list(name_features(source.model)),
         "outputs": list(name_outputs(source.model)),
         "is_single": source.is_single,
@@ -106,12 +106,22 @@ def _list_calibration(calibration: Calibration | None) -> dict[str, Any]:
     return {"calibration": {**arrays, "n_rows": int(calibration.n_rows), "source": calibration.source}}
 
 
-def _describe_column(column: Column, source: OpenModel) -> dict[str, Any]:
+def _find_version(model: RuleModel) -> int:
+    """Return the least version of the format that can say what the model does."""
+    if model.first.usual is not None:
+        return MISSING_VERSION
+    if model.limits is not None:
+        return HELD_VERSION
+    return SUM_VERSION if len(model.parts) > 1 or model.first.bends else RULES_VERSION
+
+
+def _describe_column(c: int, source: OpenModel) -> dict[str, Any]:
+    column = source.columns[c]
     return {
         "name": column.name,
         "kind": column.kind,
         "levels": list(column.levels),
-        "fill": column.fill if source.has_table and column.kind != "category" else None,
+        "fill": find_fill(source, c) if source.has_table and column.kind != "category" else None,
         "has_missing": column.has_missing,
         **({"source": column.origin, "reading": column.reading} if column.reading else {}),
         **({"values": list(column.values)} if column.values else {}),
@@ -128,13 +138,15 @@ def _list_rules(rules: RuleBase) -> dict[str, Any]:
         listed["intervals"] = _list_limits(rules.intervals)
     if rules.limits is not None:
         listed["limits"] = _list_limits(rules.limits)
+    if rules.usual is not None:
+        listed["usual"] = _list_limits(rules.usual)
     return listed
 
 
 def _list_limits(values: FloatArray) -> list[Any]:
-    """Return numbers in lists, with None for infinity."""
+    """Return numbers in lists, with None for those that are not finite."""
     plain = values.astype(object)
-    plain[np.isinf(values)] = None
+    plain[~np.isfinite(values)] = None
     return plain.tolist()
 
 

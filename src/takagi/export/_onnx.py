@@ -13,7 +13,15 @@ from takagi._model import OpenModel
 from takagi._typing import FloatArray
 from takagi._wording import describe_model
 from takagi.bend import Bend
-from takagi.export._source import Layout, choose_outputs, lay_out, list_predicted, open_source, write_if_asked
+from takagi.export._source import (
+    Layout,
+    choose_outputs,
+    find_fill,
+    lay_out,
+    list_predicted,
+    open_source,
+    write_if_asked,
+)
 from takagi.tables import Column
 
 if TYPE_CHECKING:
@@ -162,11 +170,12 @@ class Graph:
 
 def _encode_table(graph: Graph, source: OpenModel) -> str:
     """Turn one tensor for each column into the matrix of (n_rows, n_features)."""
-    blocks = [block for column in source.columns if column.inputs for block in _encode_column(graph, column)]
+    pairs = [(column, find_fill(source, c)) for c, column in enumerate(source.columns) if column.inputs]
+    blocks = [block for column, fill in pairs for block in _encode_column(graph, column, fill)]
     return graph.add("Concat", *blocks, out="features", axis=1)
 
 
-def _encode_column(graph: Graph, column: Column) -> list[str]:
+def _encode_column(graph: Graph, column: Column, fill: float | None) -> list[str]:
     if not column.name:
         raise ValueError("ONNX has no inputs without a name. Give the column whose name is empty a name.")
     if column.kind == "category":
@@ -174,8 +183,10 @@ def _encode_column(graph: Graph, column: Column) -> list[str]:
         is_level = graph.add("Equal", text, graph.add_text(column.levels, "levels"), out="is_level")
         return [graph.add("Cast", is_level, out="level", to=graph.number_type)]
     given = graph.add_input(column.name, 1)
+    if fill is None:
+        return [given]
     is_missing = graph.add("IsNaN", given, out="is_missing")
-    filled = graph.add("Where", is_missing, graph.add_constant(column.fill, "fill"), given, out="number")
+    filled = graph.add("Where", is_missing, graph.add_constant(fill, "fill"), given, out="number")
     mark = [graph.add("Cast", is_missing, out="mark", to=graph.number_type)] if column.has_missing else []
     return [filled, *mark]
 
@@ -185,16 +196,20 @@ def _encode_column(graph: Graph, column: Column) -> list[str]:
 
 def _predict(graph: Graph, rows: str, layout: Layout, source: OpenModel) -> None:
     n_features = layout.n_features
+    rows, absent = (rows, None) if layout.usual is None else _find_missing(graph, rows, source)
     rows = rows if layout.limits is None else _hold(graph, rows, layout.limits)
     shifted = graph.add("Sub", rows, graph.add_constant(layout.origin[:n_features], "origin"), out="shifted")
-    share = _share(graph, shifted, layout)
+    share = _share(graph, shifted, layout, absent)
     if layout.bends:
         bent = graph.add("Concat", *(_bend(graph, rows, bend) for bend in layout.bends), out="bends", axis=1)
         moved = graph.add("Sub", bent, graph.add_constant(layout.origin[n_features:], "bend_origin"), out="moved")
         shifted = graph.add("Concat", shifted, moved, out="terms", axis=1)
     n_rules, n_outputs, _ = layout.consequents.shape
     flat = layout.consequents.reshape(n_rules * n_outputs, -1)
-    values = _affine(graph, shifted, flat.T, "consequents")
+    if absent is None:
+        values = _affine(graph, shifted, flat.T, "consequents")
+    else:
+        values = _take_usual(graph, shifted, absent, layout)
     if n_outputs > 1:
         shape = graph.add_constant([0, n_rules, n_outputs], "shape", "int64")
         values = graph.add("Reshape", values, shape, out="values")
@@ -212,6 +227,32 @@ def _predict(graph: Graph, rows: str, layout: Layout, source: OpenModel) -> None
     outputs = graph.add("ReduceSum", weighted, axis, out="outputs", keepdims=keepdims)
     y = graph.add(operator, outputs, out="y", **attributes)
     graph.add_output(y, ["n_rows"] if source.is_single else ["n_rows", n_outputs])
+
+
+def _find_missing(graph: Graph, rows: str, source: OpenModel) -> tuple[str, str]:
+    """Return complete rows, and 1 where rules have to do without a value, of (n_rows, n_features); else 0."""
+    usual, profile = source.model.first.usual, source.model.profile
+    assert usual is not None
+    is_known = ~np.isnan(usual[0])
+    fill = np.where(is_known, 0.0, np.nan if profile is None else profile.mean)
+    is_nan = graph.add("IsNaN", rows, out="is_nan")
+    complete = graph.add("Where", is_nan, graph.add_constant(fill, "mean"), rows, out="complete")
+    number = graph.add("Cast", is_nan, out="nan", to=graph.number_type)
+    return complete, graph.add("Mul", number, graph.add_constant(is_known.astype(float), "known"), out="absent")
+
+
+def _take_usual(graph: Graph, terms: str, absent: str, layout: Layout) -> str:
+    """Compute what formulas say, with what is usual for each rule in place of what is missing."""
+    assert layout.usual is not None
+    features = [*range(layout.n_features), *(bend.feature for bend in layout.bends)]
+    if layout.bends:
+        absent = graph.add("Gather", absent, graph.add_constant(features, "places", "int64"), out="absent", axis=1)
+    seen = graph.add("Sub", graph.add_constant(1.0, "one"), absent, out="seen")
+    flat = layout.consequents.reshape(-1, layout.consequents.shape[2])
+    said = _affine(graph, graph.add("Mul", terms, seen, out="given"), flat.T, "consequents")
+    counted = (layout.consequents[:, :, 1:] * layout.usual[:, None, :]).reshape(len(flat), -1)
+    usual = graph.add("MatMul", absent, graph.add_constant(counted.T, "usual"), out="counted")
+    return graph.add("Add", said, usual, out="values")
 
 
 def _add_classes(graph: Graph, outputs: str, classes: tuple[Any, ...]) -> None:
@@ -256,7 +297,7 @@ def _bend(graph: Graph, rows: str, bend: Bend) -> str:
     return graph.add("Log", graph.add("Max", above, graph.add_constant(bend.floor, "floor"), out="inside"), out="bend")
 
 
-def _share(graph: Graph, shifted: str, layout: Layout) -> str:
+def _share(graph: Graph, shifted: str, layout: Layout, absent: str | None) -> str:
     """Compute normalized firing levels of (n_rows, n_rules), from distances that are not expanded into products.
 
     The levels of each part sum up to one.
@@ -269,6 +310,10 @@ def _share(graph: Graph, shifted: str, layout: Layout) -> str:
     difference = graph.add("Sub", spread, graph.add_constant(layout.centers, "centers"), out="difference")
     scaled = graph.add("Mul", difference, graph.add_constant(layout.inverse, "inverse"), out="scaled")
     square = graph.add("Pow", scaled, graph.add_constant(2.0, "two"), out="square")
+    if absent is not None:
+        seen = graph.add("Sub", graph.add_constant(1.0, "one"), absent, out="seen")
+        there = graph.add("Unsqueeze", seen, graph.add_constant([1], "new_axis", "int64"), out="there")
+        square = graph.add("Mul", square, there, out="square")
     distance = graph.add("ReduceSum", square, graph.add_constant([2], "axis", "int64"), out="distance", keepdims=0)
     bounded = graph.add("Min", distance, graph.add_constant(_LIMIT[graph.dtype], "limit"), out="bounded")
     log_firing = graph.add("Neg", bounded, out="log_firing")

@@ -90,6 +90,7 @@ class Layout:
     bends: tuple[Bend, ...]  # B of them, of features as they are given
     part_sizes: tuple[int, ...]  # the number of rules of each part
     limits: FloatArray | None  # (M, 2), where features are held; the largest numbers where they are not
+    usual: FloatArray | None  # (R, M + B), what a missing feature, which has no distance, counts as in formulas
 
     @property
     def n_features(self) -> int:
@@ -121,7 +122,27 @@ def lay_out(model: RuleModel, dtype: str) -> Layout:
         bends=bends,
         part_sizes=tuple(part.n_rules for part in model.parts),
         limits=_cast_limits(model.limits, dtype),
+        usual=_stack_usual(model, bends, origin, dtype),
     )
+
+
+def find_fill(source: OpenModel, c: int) -> float | None:
+    """Return what a missing number of a column is taken for before anything else; None if it stays missing."""
+    column, profile, usual = source.columns[c], source.model.profile, source.model.first.usual
+    m = source.inputs_of(c)[0]
+    if source.has_table and column.fill is not None:
+        return column.fill
+    is_known = usual is not None and not np.isnan(usual[0, m])
+    return None if is_known or profile is None else float(profile.mean[m])
+
+
+def _stack_usual(model: RuleModel, bends: tuple[Bend, ...], origin: FloatArray, dtype: str) -> FloatArray | None:
+    """Return what missing features count as, for the rules of all parts; 0, which is the origin, where none is."""
+    if model.first.usual is None:
+        return None
+    parts = [replace(part, bends=bends, consequents=place_weights(part, bends)).expand() for part in model.parts]
+    known = [np.zeros_like(part.centers) + origin if part.usual is None else part.usual for part in parts]
+    return _cast(np.nan_to_num(np.concatenate(known) - origin), dtype)
 
 
 def _choose_origin(model: RuleModel) -> FloatArray:

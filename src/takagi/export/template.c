@@ -38,7 +38,7 @@ enum { ${NAME}_N_PROJECTED = $n_projected, ${NAME}_N_BENDS = $n_bends };
 $enum_values
 $tables
 $encoding
-static void ${name}_add_rules(const $real *a, int start, int stop, $real *y)
+static void ${name}_add_rules(const $real *a, ${absent}int start, int stop, $real *y)
 {
     const $real *const z = a + ${NAME}_N_PROJECTED;
     $real firing[${NAME}_N_RULES];
@@ -48,7 +48,7 @@ static void ${name}_add_rules(const $real *a, int start, int stop, $real *y)
     for (r = start; r < stop; r++) { /* minus the logarithm of firing levels */
         $real sum = $zero;
         for (m = 0; m < ${NAME}_N_PROJECTED + ${NAME}_N_FEATURES; m++) {
-            const $real d = (a[m] - ${name}_centers[r][m]) * ${name}_inverse[r][m];
+${skip}            const $real d = (a[m] - ${name}_centers[r][m]) * ${name}_inverse[r][m];
             sum += d * d;
         }
         firing[r] = sum < $limit ? sum : $limit;
@@ -63,7 +63,7 @@ static void ${name}_add_rules(const $real *a, int start, int stop, $real *y)
         for (r = start; r < stop; r++) {
             $real value = ${name}_consequents[r][k][0];
             for (m = 0; m < ${NAME}_N_FEATURES + ${NAME}_N_BENDS; m++) {
-                value += ${name}_consequents[r][k][m + 1] * z[m];
+                value += ${name}_consequents[r][k][m + 1] * ${input};
             }
             sum += firing[r] * value;
         }
@@ -75,9 +75,10 @@ $function(const $real x[${NAME}_N_COLUMNS], $real y[$values])
 {
     $real a[${NAME}_N_PROJECTED + ${NAME}_N_FEATURES + ${NAME}_N_BENDS]; /* projections, features, bends */
     $real *const z = a + ${NAME}_N_PROJECTED;
-    int k, m;
+${declare}    int k, m;
 
 $read
+$mark
 $hold
 $bend
     for (m = 0; m < ${NAME}_N_FEATURES + ${NAME}_N_BENDS; m++) {

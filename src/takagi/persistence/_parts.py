@@ -51,7 +51,7 @@ def decode_column(node: Node) -> Column:
             name=parts["name"].text(),
             kind=parts["kind"].text(("number", "boolean", "category")),
             levels=parts["levels"].texts(),
-            fill=parts["fill"].number(),
+            fill=parts["fill"].maybe(Node.number),
             has_missing=parts["has_missing"].flag(),
             has_others=parts["has_others"].flag(),
             source=parts["source"].text() if "source" in parts else "",

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from takagi._scoring import make_logistic
+from takagi._scoring import make_logistic, mark_missing
 from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.profile import spread_rows
 from takagi.training import LogLoss
@@ -44,7 +44,8 @@ def _score_logistic(rows: FloatArray, code: IntArray, random_state: Any) -> list
     classes, code = np.unique(code[sample], return_inverse=True)
     if len(classes) < 2 or np.bincount(code).min() < _N_FOLDS:
         return []
-    rows = rows[sample] / np.maximum(np.abs(rows[sample]).max(axis=0), np.finfo(float).tiny)
+    rows = mark_missing(rows[sample])
+    rows = rows / np.maximum(np.abs(rows).max(axis=0), np.finfo(float).tiny)
     folds = StratifiedKFold(_N_FOLDS, shuffle=True, random_state=random_state)
     outputs = cross_val_predict(make_logistic(), rows, code, cv=folds, method="decision_function")
     target = np.eye(len(classes))[code] if len(classes) > 2 else code[:, None].astype(float)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import KFold, cross_val_predict
 
-from takagi._scoring import make_ridge, score_predictions
+from takagi._scoring import make_ridge, mark_missing, score_predictions
 from takagi._typing import FloatArray
 from takagi._wording import name_outputs
 from takagi.profile import spread_rows
@@ -55,7 +55,7 @@ def find_kept_scores(regressor: Any, rows: FloatArray, target: FloatArray) -> di
 def _predict_ridge(rows: FloatArray, target: FloatArray, random_state: Any) -> tuple[FloatArray, FloatArray | None]:
     """Return targets and out-of-fold predictions of ridge regression; None if there are too few rows."""
     sample = spread_rows(len(rows), _MOST_RIDGE_ROWS)
-    rows, target = rows[sample], target[sample]
+    rows, target = mark_missing(rows[sample]), target[sample]
     if len(rows) < 2 * _N_FOLDS:
         return target, None
     rows, peak = rows / _find_peak(rows), _find_peak(target)

@@ -230,6 +230,7 @@ def _keep_features(rules: RuleBase, kept: IntArray) -> RuleBase:
         bends=tuple(replace(bend, feature=place[bend.feature]) for _, bend in bends),
         intervals=None if rules.intervals is None else rules.intervals[:, kept],
         limits=None if rules.limits is None else rules.limits[kept],
+        usual=None if rules.usual is None else rules.usual[:, kept],
     )
 
 
@@ -269,7 +270,7 @@ def _list_part(part: RuleBase) -> dict[str, Any]:
     origin = choose_origin(rules.centers[:, rules.n_projected :], rules.widths[:, rules.n_projected :])
     moved = rules.rescale(-origin, np.ones_like(origin), np.zeros(1), np.ones(1))
     bends = [asdict(bend) for bend in part.bends]
-    return {"origin": origin, "bends": bends, **{name: getattr(moved, name) for name in PARAMETERS}}
+    return {"origin": origin, "bends": bends, **{name: getattr(moved, name) for name in (*PARAMETERS, "usual")}}
 
 
 # -- plain values ------------------------------------------------------------------------------------------------------

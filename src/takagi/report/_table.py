@@ -19,8 +19,8 @@ _MOST_CELLS = 10_000  # that the rows in the page may have
 
 def describe_columns(opened: OpenModel, X: Table, rows: FloatArray) -> list[dict[str, Any]]:
     """Return the description of each column of the user's table."""
-    missing = _find_missing(opened, X, len(rows))
-    profile = opened.model.profile
+    missing = _find_missing(opened, X, rows)
+    profile, usual = opened.model.profile, opened.model.first.usual
     assert profile is not None
     described = []
     for c, column in enumerate(opened.columns):
@@ -30,8 +30,9 @@ def describe_columns(opened: OpenModel, X: Table, rows: FloatArray) -> list[dict
                 "name": column.name,
                 "kind": column.kind if len(inputs) else "unused",
                 "levels": column.levels,
-                "fill": column.fill,
+                "fill": profile.mean[inputs[:1]].sum() if column.fill is None else column.fill,
                 "has_missing": column.has_missing,
+                "is_native": usual is not None and bool(np.isfinite(usual[0, inputs[:1]]).any()),
                 "n_missing": int(missing[c].sum()),
                 "mean": profile.mean[inputs],
                 "limits": None if opened.model.limits is None else opened.model.limits[inputs],
@@ -57,10 +58,10 @@ def list_findings(opened: OpenModel, X: Table, y: Table) -> list[dict[str, Any]]
     return [asdict(finding) for finding in found if is_number or finding.kind != "few values"]
 
 
-def _find_missing(opened: OpenModel, X: Table, n_rows: int) -> list[BoolArray]:
+def _find_missing(opened: OpenModel, X: Table, rows: FloatArray) -> list[BoolArray]:
     """Return which cells of each column are empty."""
     if opened.encoder is None:
-        return [np.zeros(n_rows, dtype=bool) for _ in opened.columns]
+        return list(np.isnan(rows).T)
     table = X if hasattr(X, "columns") else np.asarray(X, dtype=object)
     cells = [
         read_cells(values, column.origin)
@@ -133,5 +134,5 @@ def _read_back(column: Column, inputs: FloatArray) -> list[float | int | None]:
         return [None] * len(inputs)
     if column.kind == "category":
         return np.where(inputs.any(axis=1), inputs.argmax(axis=1), -1).tolist()
-    is_missing = inputs[:, 1] == 1 if column.has_missing else np.zeros(len(inputs), dtype=bool)
+    is_missing = inputs[:, 1] == 1 if column.has_missing else np.isnan(inputs[:, 0])
     return [None if missing else value for value, missing in zip(inputs[:, 0].tolist(), is_missing, strict=True)]

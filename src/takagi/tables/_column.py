@@ -33,8 +33,9 @@ class Column:
     levels : tuple of str, default=()
         Of a category, the words that have an input of their own, sorted; "missing" comes last. Of a number with
         `values`, the words for them.
-    fill : float, default=0.0
-        Of a number or boolean, what stands for a missing value: the median, or the more frequent of 0 and 1.
+    fill : float or None, default=0.0
+        Of a number or boolean, what stands for a missing value: the median, or the more frequent of 0 and 1; None where
+        it stays missing.
     has_missing : bool, default=False
         Whether values were missing in training, so that an input of its own marks them.
     has_others : bool, default=False
@@ -62,7 +63,7 @@ class Column:
     name: str
     kind: str
     levels: tuple[str, ...] = ()
-    fill: float = 0.0
+    fill: float | None = 0.0
     has_missing: bool = False
     has_others: bool = False
     source: str = ""

@@ -83,10 +83,8 @@ def show_cells(cells: Cells, column: Column) -> list[str]:
         is_known = column.has_others or not column.levels
         shown = [word if is_known or word in column.levels else f"{word} (unknown)" for word in words] + [MISSING]
         return [shown[code] for code in codes]
-    taken = _write(column.fill, column)
-    return [
-        f"{MISSING} (taken as {taken})" if np.isnan(value) else _write(value, column) for value in column.read(cells)
-    ]
+    missing = MISSING if column.fill is None else f"{MISSING} (taken as {_write(column.fill, column)})"
+    return [missing if np.isnan(value) else _write(value, column) for value in column.read(cells)]
 
 
 def _write(value: float, column: Column) -> str:

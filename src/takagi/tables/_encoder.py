@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from takagi._checks import is_dask
-from takagi._compat import fit_context
+from takagi._compat import StrOptions, fit_context
 from takagi._dask import map_rows
 from takagi._messages import warn_user
 from takagi._typing import FloatArray, Table
@@ -27,10 +27,10 @@ class TableEncoder(TableColumns, TransformerMixin, BaseEstimator):
     """Turn a table with text, categories, booleans, numbers and missing values into a matrix of numbers.
 
     A number or boolean is one input, and so is each part of a date that matters: the year or the days since the first
-    one, the month, the weekday, the hour. A missing number is replaced by the training median, a missing boolean by the
-    more frequent value, and where training had missing values a second input marks them with 1. A category is one 0/1
-    input for each of its levels, and a missing value is a level like the others. A level that training did not have,
-    and a missing value where training had none, is none of them: all inputs are 0. Levels never seen are warned of.
+    one, the month, the weekday, the hour. Where it is missing, the input is NaN, which rules can do without. A category
+    is one 0/1 input for each of its levels, and a missing value is a level like the others. A level that training did
+    not have, and a missing value where training had none, is none of them: all inputs are 0. Levels never seen are
+    warned of.
 
     Text all of whose values are numbers is a number, also with one unit or currency, separators of thousands or a
     decimal comma; text of true and false is a boolean, and dates of one form are dates. The levels of an ordered
@@ -49,6 +49,10 @@ class TableEncoder(TableColumns, TransformerMixin, BaseEstimator):
         occur more than once, so that a column of names or numbers of items makes no inputs.
     min_frequency : int, default=1
         Rows that a level must occur in; rarer ones are treated as none of the levels.
+    missing : {"keep", "fill"}, default="keep"
+        What becomes of a missing number, boolean or date. "keep": it stays missing, NaN. "fill", for models that take
+        no NaN: the training median, or of booleans the more frequent value, takes its place, and where training had
+        missing values a second input marks them with 1.
 
     Attributes
     ----------
@@ -65,25 +69,29 @@ class TableEncoder(TableColumns, TransformerMixin, BaseEstimator):
     >>> table = [[1.5, "diesel", True], [None, "petrol", False], [2.5, "diesel", True]]
     >>> encoder = TableEncoder().fit(table)
     >>> encoder.get_feature_names_out().tolist()
-    ['x0', 'x0=missing', 'x1=diesel', 'x1=petrol', 'x2']
+    ['x0', 'x1=diesel', 'x1=petrol', 'x2']
     >>> encoder.transform(table)
-    array([[1.5, 0. , 1. , 0. , 1. ],
-           [2. , 1. , 0. , 1. , 0. ],
-           [2.5, 0. , 1. , 0. , 1. ]])
+    array([[1.5, 1. , 0. , 1. ],
+           [nan, 0. , 1. , 0. ],
+           [2.5, 1. , 0. , 1. ]])
+    >>> TableEncoder(missing="fill").fit(table).get_feature_names_out().tolist()
+    ['x0', 'x0=missing', 'x1=diesel', 'x1=petrol', 'x2']
     """
 
     _parameter_constraints = {  # noqa: RUF012
         "max_levels": [Interval(Integral, 1, None, closed="left")],
         "min_frequency": [Interval(Integral, 1, None, closed="left")],
+        "missing": [StrOptions({"keep", "fill"})],
     }
 
-    def __init__(self, max_levels: int = 20, min_frequency: int = 1) -> None:
+    def __init__(self, max_levels: int = 20, min_frequency: int = 1, missing: str = "keep") -> None:
         self.max_levels = max_levels
         self.min_frequency = min_frequency
+        self.missing = missing
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Table, y: Any = None) -> "TableEncoder":
-        """Find out what each column is, and remember levels and medians.
+        """Find out what each column is, and remember levels, and medians if they are to fill what is missing.
 
         Parameters
         ----------
@@ -104,7 +112,8 @@ class TableEncoder(TableColumns, TransformerMixin, BaseEstimator):
         limits, target = (self.max_levels, self.min_frequency), _read_target(y, X.shape[0])
         columns: list[Column] = []
         for name, values in zip(names, split_columns(X), strict=True):
-            columns += describe_column(read_cells(values, name), name, limits, target)
+            described = describe_column(read_cells(values, name), name, limits, target)
+            columns += map(_keep_missing, described) if self.missing == "keep" else described
         _warn_of_texts(columns)
         self._store(tuple(columns))
         return self
@@ -155,7 +164,7 @@ class TableEncoder(TableColumns, TransformerMixin, BaseEstimator):
     def show(self, X: Table) -> list[list[str]]:
         """Return the cells of a table as text, row by row, in the order of `columns_`.
 
-        A missing number tells what it is taken as, and a level never seen is said to be unknown.
+        A level never seen is said to be unknown, and a missing number that is filled tells what it is taken as.
 
         Parameters
         ----------
@@ -170,13 +179,13 @@ class TableEncoder(TableColumns, TransformerMixin, BaseEstimator):
         --------
         >>> from takagi.tables import TableEncoder
         >>> TableEncoder().fit([[1.5, "diesel"], [2.5, "petrol"]]).show([[None, "diesel"], [0.1, "wood"]])
-        [['missing (taken as 2)', 'diesel'], ['0.1', 'wood (unknown)']]
+        [['missing', 'diesel'], ['0.1', 'wood (unknown)']]
         """
         check_is_fitted(self, "columns_")
         return super().show(X)
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> np.ndarray:
-        """Return the names of the matrix's columns, such as "age", "age=missing" and "fuel=diesel".
+        """Return the names of the matrix's columns, such as "age" and "fuel=diesel".
 
         Parameters
         ----------
@@ -216,6 +225,13 @@ class TableEncoder(TableColumns, TransformerMixin, BaseEstimator):
             replace(column, name=renamed[column.origin] + column.name.removeprefix(column.origin), source="")
             for column in self.columns_
         ]
+
+
+def _keep_missing(column: Column) -> Column:
+    """Return a column of numbers that passes on what is missing; words that are numbers by the target's mean do not."""
+    if column.kind == "category" or column.reading == MEAN:
+        return column
+    return replace(column, fill=None, has_missing=False)
 
 
 def _warn_of_texts(columns: Sequence[Column]) -> None:

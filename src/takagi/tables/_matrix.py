@@ -130,7 +130,7 @@ class TableColumns:
             return
         values = column.read(cells)
         missing = np.isnan(values)
-        out[:, 0] = np.where(missing, column.fill, values)
+        out[:, 0] = values if column.fill is None else np.where(missing, column.fill, values)
         if column.has_missing:
             out[:, 1] = missing
 

@@ -75,7 +75,7 @@ class NumberMeasure(Measure):
     def make_rivals(encoder: Any) -> dict[str, Any]:
         """Return regressors."""
         return {
-            "ridge regression": make_pipeline(clone(encoder), make_ridge()),
+            "ridge regression": make_pipeline(fill_missing(encoder), make_ridge()),
             "boosted trees": make_pipeline(clone(encoder), HistGradientBoostingRegressor(random_state=0)),
             "always the mean": DummyRegressor(),
         }
@@ -117,7 +117,7 @@ class ClassMeasure(Measure):
         # Early stopping, which trees take to from 10,000 rows on, fails where a class has a single row.
         trees = HistGradientBoostingClassifier(random_state=0, early_stopping=False)
         return {
-            "logistic regression": make_pipeline(clone(encoder), make_logistic()),
+            "logistic regression": make_pipeline(fill_missing(encoder), make_logistic()),
             "boosted trees": make_pipeline(clone(encoder), trees),
             "the class frequencies": DummyClassifier(strategy="prior"),
         }
@@ -151,3 +151,8 @@ class ClassMeasure(Measure):
 
 
 MEASURES: dict[str, type[Measure]] = {REGRESSION: NumberMeasure, CLASSIFICATION: ClassMeasure}
+
+
+def fill_missing(encoder: Any) -> Any:
+    """Return a new encoder for models that take no NaN."""
+    return clone(encoder).set_params(missing="fill")

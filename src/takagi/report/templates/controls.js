@@ -25,7 +25,7 @@ function describeHeld(column, value) {
 
 // The cells that a column without a scale may have.
 function listChoices(column) {
-  const truth = [0, 1, ...(column.has_missing ? [null] : [])];
+  const truth = [0, 1, ...(column.has_missing || column.is_native ? [null] : [])];
   const cells = column.kind === "category" ? [...column.levels.keys(), -1] : truth;
   return cells.map((cell) => ({ cell, text: describeCell(column, cell) }));
 }
@@ -97,6 +97,6 @@ function makeSlider(column, c, onChange) {
   const ends = [scale[0], scale.at(-1)].map((value) => make("span", {}, formatNumber(value)));
   const node = make("div", { class: "control" }, makeHead(column, c, box), makeStrip(column.counts), slider,
     make("div", { class: "ends", "aria-hidden": "true" }, ...ends), outside);
-  if (column.has_missing) node.append(make("label", { class: "missing" }, missing, " missing"));
+  if (column.has_missing || column.is_native) node.append(make("label", { class: "missing" }, missing, " missing"));
   return { node, show };
 }

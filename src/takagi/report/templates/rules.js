@@ -18,6 +18,7 @@ function readPart(content) {
     centers: a.values, widths: s.values, consequents: w.values,
     nConditions: a.shape[1], nTerms: w.shape[2],
     conditionProjection: pa, termProjection: pc,
+    usual: content.usual && readArray(content.usual).values, // what a missing input counts as in each rule's formula
   };
 }
 
@@ -42,7 +43,7 @@ const AVERAGE = "average";
 function encodeCell(column, cell) {
   if (cell === AVERAGE) return column.mean;
   if (column.kind === "category") return hold(column, column.levels.map((_, level) => (level === cell ? 1 : 0)));
-  const value = cell === null ? column.fill : cell;
+  const value = cell === null ? (column.is_native ? NaN : column.fill) : cell;
   return hold(column, column.has_missing ? [value, cell === null ? 1 : 0] : [value]);
 }
 
@@ -89,7 +90,7 @@ function logFiring(part, x) {
   const out = new Float64Array(part.nRules);
   for (let r = 0; r < part.nRules; r++) {
     for (let m = 0, i = r * part.nConditions; m < inputs.length; m++, i++) {
-      const z = (inputs[m] - part.centers[i]) / part.widths[i];
+      const z = Number.isNaN(inputs[m]) ? 0 : (inputs[m] - part.centers[i]) / part.widths[i];
       out[r] -= 0.5 * z * z;
     }
     out[r] = Math.max(out[r], -1e300); // far rows: no difference of infinities
@@ -108,9 +109,11 @@ function softmax(logs) {
 function ruleOutputs(part, x) {
   const inputs = augment(x, part.termProjection);
   const out = new Float64Array(part.nRules * part.nOutputs);
+  const take = (r, m) => (Number.isNaN(inputs[m]) ? part.usual[r * inputs.length + m] : inputs[m]);
   for (let i = 0; i < out.length; i++) {
+    const r = Math.floor(i / part.nOutputs);
     out[i] = part.consequents[i * part.nTerms];
-    for (let m = 0; m < inputs.length; m++) out[i] += part.consequents[i * part.nTerms + 1 + m] * inputs[m];
+    for (let m = 0; m < inputs.length; m++) out[i] += part.consequents[i * part.nTerms + 1 + m] * take(r, m);
   }
   return out;
 }
@@ -159,6 +162,7 @@ function attribute(model, x, baseline, k) {
 }
 
 function attributePart(part, x, baseline, k) {
+  if (x.some(Number.isNaN)) return attributeMissing(part, x, baseline, k);
   const line = makeLine(part, x, baseline, k);
   const total = evaluatePart(part, x).prediction[k] - evaluatePart(part, baseline).prediction[k];
   const found = spread(part, x, baseline, k, integrate(line, total));
@@ -168,6 +172,42 @@ function attributePart(part, x, baseline, k) {
   const size = sum(sizes);
   sizes.forEach((value, m) => { values[m] += rest * (size > 0 ? value / size : 1 / sizes.length); });
   return found;
+}
+
+// An input that is missing moves the prediction by what it would be for the baseline without that input: through the
+// consequents with the rules that fire held fixed, and else through the conditions. From there on the line goes through
+// rules that do without it.
+function attributeMissing(part, x, baseline, k) {
+  const missing = Array.from(x, Number.isNaN);
+  const found = attributePart(doWithout(part, missing), x.map((v, m) => (missing[m] ? baseline[m] : v)), baseline, k);
+  const without = (lacks) => evaluatePart(part, baseline.map((v, m) => (lacks(m) ? NaN : v))).prediction[k];
+  const { share, prediction } = evaluatePart(part, baseline);
+  const lost = missing.map((isMissing, m) => {
+    if (!isMissing) return [0, 0];
+    const weight = (r) => part.consequents[(r * part.nOutputs + k) * part.nTerms + 1 + m];
+    const byConsequent = sum(Array.from(share, (s, r) => s * weight(r) * (part.usual[r * x.length + m] - baseline[m])));
+    return [without((other) => other === m) - prediction[k] - byConsequent, byConsequent];
+  });
+  const rest = without((m) => missing[m]) - prediction[k] - sum(lost.flat());
+  const size = sum(lost.map(([value]) => Math.abs(value)));
+  lost.forEach(([byCondition, byConsequent], m) => {
+    const part = size > 0 ? Math.abs(byCondition) / size : missing[m] / sum(missing.map(Number));
+    found.byCondition[m] += byCondition + rest * part;
+    found.byConsequent[m] += byConsequent;
+  });
+  return found;
+}
+
+function doWithout(part, missing) {
+  const widths = part.widths.map((width, i) => (missing[i % part.nConditions] ? Infinity : width));
+  const consequents = part.consequents.map((weight, i) => (missing[(i % part.nTerms) - 1] ? 0 : weight));
+  for (let i = 0; i < consequents.length; i += part.nTerms) {
+    const r = Math.floor(i / part.nTerms / part.nOutputs);
+    missing.forEach((isMissing, m) => {
+      if (isMissing) consequents[i] += part.consequents[i + 1 + m] * part.usual[r * missing.length + m];
+    });
+  }
+  return { ...part, widths, consequents };
 }
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
@@ -275,7 +315,8 @@ function foldProjection(slopes, projection) {
 function choiceMemberships(column, choices, sets) {
   const distances = choices.map((cell) => {
     const inputs = encodeCell(column, cell);
-    return sum(inputs.map((value, m) => ((value - sets.centers[m]) / sets.widths[m]) ** 2));
+    const measure = (value, m) => (Number.isNaN(value) ? 0 : ((value - sets.centers[m]) / sets.widths[m]) ** 2);
+    return sum(inputs.map(measure));
   });
   const least = Math.min(...distances);
   return distances.map((distance) => Math.exp(-0.5 * (distance - least)));
