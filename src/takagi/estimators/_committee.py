@@ -38,8 +38,8 @@ from takagi.training import Callback
 class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseCommittee):
     """Several fuzzy regressors that predict their mean: mostly more accurate than one, and the error is estimated.
 
-    The rows are split into folds. Each member trains on the rows outside its fold and keeps the iterate, of every
-    tenth, with the smallest error on the fold (on 500 rows of it, if it is larger). So every row has a member that was
+    The rows are split into folds. Each member trains on the rows outside its fold and keeps the iterate, of 350,
+    with the smallest error on the fold (on 500 rows of it, if it is larger). So every row has a member that was
     not trained on it, and the predictions of these give an estimate of the error on new rows. Where pilot fits set the
     penalties, they are run once, on all rows, for all members; where the number of rules is open, every second member
     has half of them.

@@ -33,7 +33,7 @@ from takagi.fitting import (
 FEWEST_ROWS = 3  # so that two are left to train on
 _FEWEST_RULES = 4  # of a small member
 _MOST_VALIDATION_ROWS = 500  # of a fold; more would take longer than the training
-_EVERY = 10  # iterations from one validation to the next, except in the paper's recipe
+_N_VALIDATIONS = 350  # of a member, except in the paper's recipe
 
 
 class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
@@ -195,7 +195,8 @@ def _fit_member(rows: Rows, fold: IntArray, plan: Plan, mix: Mix, rng: np.random
     """Return rules that are trained on the rows outside a fold and validated on rows of the fold."""
     training = _leave_out(rows, fold)
     plan = replace(plan, n_rules=min(plan.n_rules, len(training.X))) if plan.may_be_ridge else plan
-    every = 1 if plan.recipe == "droprule" else _EVERY
+    config = plan.config
+    every = 1 if plan.recipe == "droprule" else max(1, config.max_iter // _N_VALIDATIONS)
     trained = train_rules(training, rows.take(fold[:_MOST_VALIDATION_ROWS]), plan, rng, watch, every=every)
     return finish_fit(trained, training, rows, plan, mix, watch)
 

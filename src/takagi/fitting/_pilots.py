@@ -57,7 +57,7 @@ _ENOUGH_ROWS = 75  # held-out rows that tell the noise
 _MAX_ROWS = 50_000  # that pilots are given
 _MAX_RULES = (16, 32)  # of the pilots that measure the noise, and of those that choose
 _SHORTER = (2, 4)  # times fewer iterations: of most pilots, and of those that choose or show the worth of rules
-_EVERY = 25  # iterations from one validation to the next, if many rows validate
+_N_VALIDATIONS = 100  # of a pilot, if many rows validate
 _HUGE = 1e100  # an error, or a square, that is as good as infinite
 _ALPHAS = np.logspace(-6, 5, 23)  # the smallest for targets that are sums of columns, as in many tables
 _MAX_CELLS = 2 * 10**7
@@ -194,7 +194,7 @@ class _Bench:
             self._prepared[key] = prepare_training(
                 rows, judges, plan, self.rng, self.watch, features=self.features[place]
             )
-        prepared, every = self._prepared[key], 1 if len(self.splits) > 1 else _EVERY
+        prepared, every = self._prepared[key], 1 if len(self.splits) > 1 else max(1, n_iter // _N_VALIDATIONS)
         drawn = prepared.fork(plan, self.rng)
         for one in penalties:
             train = prepared.begin(replace(plan, penalties=one), deepcopy(drawn), self.watch, every=every)
