@@ -64,6 +64,20 @@ def test_members_may_be_sums_of_rule_bases(n_outputs, friedman):
     np.testing.assert_allclose(share.sum(axis=1), 2)  # one for each part
 
 
+def test_a_member_ends_when_a_third_of_the_iterations_brought_nothing_unless_they_are_given():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] + rng.normal(size=200)
+    ended, whole = (
+        TSKCommittee(2, TSKRegressor(8, max_iter=n_iter), remember=False, random_state=0).fit(X, y).estimators_
+        for n_iter in ("auto", 3500)
+    )
+    for member in ended:
+        assert member.stopped_ == "no_change"
+        assert 3500 // 3 <= member.n_iter_ - member.best_iter_ < 3500 // 3 + 10
+    assert [(member.n_iter_, member.stopped_) for member in whole] == [(3500, "max_iter")] * 2
+
+
 def test_each_row_is_predicted_by_one_member_and_each_member_predicts_a_fold(fitted, friedman):
     X, _ = friedman
     by_member = np.array([member.predict(X) for member in fitted.estimators_])

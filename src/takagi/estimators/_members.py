@@ -34,6 +34,7 @@ FEWEST_ROWS = 3  # so that two are left to train on
 _FEWEST_RULES = 4  # of a small member
 _MOST_VALIDATION_ROWS = 500  # of a fold; more would take longer than the training
 _N_VALIDATIONS = 350  # of a member, except in the paper's recipe
+_PATIENCE = 3  # a part of the iterations; a member that has none better for so long ends
 
 
 class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
@@ -197,6 +198,8 @@ def _fit_member(rows: Rows, fold: IntArray, plan: Plan, mix: Mix, rng: np.random
     plan = replace(plan, n_rules=min(plan.n_rules, len(training.X))) if plan.may_be_ridge else plan
     config = plan.config
     every = 1 if plan.recipe == "droprule" else max(1, config.max_iter // _N_VALIDATIONS)
+    if plan.may_shorten and config.n_iter_no_change is None:
+        plan = replace(plan, config=replace(config, n_iter_no_change=config.max_iter // _PATIENCE))
     trained = train_rules(training, rows.take(fold[:_MOST_VALIDATION_ROWS]), plan, rng, watch, every=every)
     return finish_fit(trained, training, rows, plan, mix, watch)
 
