@@ -1,8 +1,9 @@
 """What the benchmarks share: one thread, times side by side, the dgemm rate, peak memory, fresh processes, tables.
 
 Import this module before NumPy: it limits every thread pool to one thread when it is imported, and libraries read those
-variables when they load. Times are the smallest of many short repetitions, and the contestants take turns, so that a
-busy moment of the machine hits all of them.
+variables when they load. Times are processor seconds, which do not count what other processes take, unless threads are
+what is measured. They are the smallest of many short repetitions, and the contestants take turns, so that a busy moment
+of the machine hits all of them.
 """
 
 import argparse
@@ -21,6 +22,7 @@ DGEMM_SIZE = 256
 _DGEMM_CALLS = 4  # per repetition, so that one of them takes some milliseconds
 
 Contestants = dict[str, Callable[[], object]]
+Clock = Callable[[], float]
 
 
 def parse_arguments(description: str, n_repeats: int, **options: dict[str, Any]) -> argparse.Namespace:
@@ -35,19 +37,19 @@ def parse_arguments(description: str, n_repeats: int, **options: dict[str, Any])
     return arguments
 
 
-def time_once(run: Callable[[], object]) -> float:
+def time_once(run: Callable[[], object], clock: Clock = time.process_time) -> float:
     """Return the seconds of one call."""
-    start = time.perf_counter()
+    start = clock()
     run()
-    return time.perf_counter() - start
+    return clock() - start
 
 
-def time_by_turns(contestants: Contestants, n_repeats: int) -> dict[str, float]:
+def time_by_turns(contestants: Contestants, n_repeats: int, clock: Clock = time.process_time) -> dict[str, float]:
     """Run all contestants in turn, `n_repeats` times, and return the smallest seconds of each."""
     best = dict.fromkeys(contestants, float("inf"))
     for _ in range(n_repeats):
         for name, run in contestants.items():
-            best[name] = min(best[name], time_once(run))
+            best[name] = min(best[name], time_once(run, clock))
     return best
 
 

@@ -13,6 +13,7 @@ from _measure import THREAD_VARIABLES, call_in_fresh_process, parse_arguments, p
 
 # isort: split
 import os
+import time
 import warnings
 
 import joblib
@@ -43,7 +44,8 @@ def measure(rules: str, backend: str, n_repeats: int) -> dict[str, float]:
             GridSearchCV(regressor, grid, cv=N_FOLDS, refit=False).fit(X, y)
 
     search(os.cpu_count() or 1)  # loads the kernels, everywhere
-    seconds = time_by_turns({"one": lambda: search(1), "all": lambda: search(os.cpu_count() or 1)}, n_repeats)
+    contestants = {"one": lambda: search(1), "all": lambda: search(os.cpu_count() or 1)}
+    seconds = time_by_turns(contestants, n_repeats, time.perf_counter)
     get_reusable_executor().shutdown()  # else its processes would wait for more work
     return {name: n_fits / value for name, value in seconds.items()}
 

@@ -18,6 +18,7 @@ from _measure import (  # first: it limits the threads
 
 # isort: split
 import os
+import time
 import warnings
 
 import numpy as np
@@ -51,7 +52,7 @@ def measure(n_rows: int, n_rules: int, n_repeats: int) -> dict[str, float]:
         result[f"{name} MB"] = peak_megabytes() - before - prediction.nbytes / 1e6
         del prediction
     runs = {name: lambda n_jobs=n_jobs: model.set_params(n_jobs=n_jobs).predict(X) for name, n_jobs in threads.items()}
-    return result | time_by_turns(runs, n_repeats)
+    return result | time_by_turns(runs, n_repeats, time.perf_counter)
 
 
 def main() -> None:

@@ -2,21 +2,18 @@
 
     python benchmarks/predict_stream.py [--quick]
 
-Each line is one run of the command in a process of its own, with what it takes to start. Memory is the largest that the
-process held; it does not grow with the file. The last lines copy all columns to the output, and go from Parquet to
-Parquet.
+Each line is one run of the command in a process of its own, with what it takes to start. Seconds are those of all
+processors together. Memory is the largest that the process held; it does not grow with the file. The last lines copy
+all columns to the output, and go from Parquet to Parquet.
 """
 
 from _measure import parse_arguments, print_table  # first: it limits the threads
 
 # isort: split
-import resource
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
-from multiprocessing import get_context
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +22,7 @@ import pandas as pd
 ROWS = [10**4, 10**5, 10**6, 4 * 10**6]
 N_NUMBERS = 10
 BLOCK = 10**5
+COLUMNS = ("what", "rows", "processor seconds", "rows per such second after the start", "peak MB")
 
 
 def make_blocks(n_rows: int) -> Iterator[pd.DataFrame]:
@@ -46,23 +44,24 @@ def write_csv(path: Path, n_rows: int) -> None:
         block.to_csv(path, index=False, header=k == 0, mode="w" if k == 0 else "a")
 
 
-def run_command(words: list[str]) -> tuple[float, float]:
-    """Return the seconds and the peak megabytes of a run of the command; called in a fresh process."""
-    start = time.perf_counter()
-    subprocess.run([sys.executable, "-m", "takagi", *words], check=True)
-    return time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e6
+# Run by a process that is small itself: the memory that a process counts for its children begins with its own.
+LAUNCHER = """
+import resource, subprocess, sys
+subprocess.run([sys.executable, "-m", "takagi", *sys.argv[1:]], check=True, stdout=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6)
+"""
 
 
 def measure(words: list[str]) -> tuple[float, float]:
-    """Run a command from a process that has no other children."""
-    with get_context("spawn").Pool(1) as pool:
-        return pool.apply(run_command, (words,))
+    """Return the processor seconds, of all threads, and the peak megabytes of a run of the command."""
+    done = subprocess.run([sys.executable, "-c", LAUNCHER, *words], check=True, capture_output=True, text=True)
+    seconds, megabytes = map(float, done.stdout.split())
+    return seconds, megabytes
 
 
-def main() -> None:
-    """Print the table."""
-    arguments = parse_arguments(__doc__, 1)
-    sizes = ROWS[:2] if arguments.quick else ROWS
+def measure_files(sizes: Sequence[int]) -> list[list[str]]:
+    """Return the lines of the table, for CSV of some sizes, and the largest in two other ways."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_csv(folder / "train.csv", 2000)
@@ -78,7 +77,13 @@ def main() -> None:
         pd.concat(make_blocks(n_rows)).to_parquet(folder / "table.parquet", row_group_size=BLOCK)
         target = folder / "out.parquet"
         lines.append(_run(model, folder / "table.parquet", target, n_rows, "Parquet to Parquet", idle))
-    print_table(["what", "rows", "seconds", "rows/s after the start", "peak MB"], lines)
+    return lines
+
+
+def main() -> None:
+    """Print the table."""
+    arguments = parse_arguments(__doc__, 1)
+    print_table(COLUMNS, measure_files(ROWS[:2] if arguments.quick else ROWS))
 
 
 def _run(model: str, table: Path, out: Path, n_rows: int, what: str, idle: float, *options: str) -> list[str]:
