@@ -49,7 +49,7 @@ def flatten(start: RuleBase) -> FloatArray:
 
 def expand(X: FloatArray) -> FloatArray:
     """Return [x^2, x, 1], on which log firing levels and outputs are linear."""
-    return np.hstack([X * X, X, np.ones((len(X), 1))])
+    return np.hstack([X * X, X, np.ones((len(X), 1), dtype=X.dtype)])
 
 
 def forward(rules: Rules, terms: FloatArray, dropped: BoolArray | None = None) -> tuple[FloatArray, ...]:
@@ -133,11 +133,14 @@ class Random(NamedTuple):
         return rows, self.rng.random((self.n_rules, len(rows))) >= KEEP_PROB
 
 
-def train_numpy(problem: Problem, source: Recorded | Random, n_iter: int) -> tuple[FloatArray, FloatArray]:
-    """Return the best flat parameters and the batch and validation RMSE of every iteration."""
-    X, y, X_val, y_val, start = problem
-    theta = flatten(start)
-    flat_gradient, buffer, moments, best = np.empty_like(theta), np.empty_like(theta), np.zeros((2, len(theta))), theta
+def train_numpy(
+    problem: Problem, source: Recorded | Random, n_iter: int, dtype: type[np.floating] = np.float64
+) -> tuple[FloatArray, FloatArray]:
+    """Return the best flat parameters and the batch and validation RMSE of every iteration, all computed in `dtype`."""
+    X, y, X_val, y_val = (part.astype(dtype) for part in problem[:4])
+    start, theta = problem.start, flatten(problem.start).astype(dtype)
+    flat_gradient, buffer, best = np.empty_like(theta), np.empty_like(theta), theta
+    moments = np.zeros((2, len(theta)), dtype=dtype)
     rules, gradient = (view_rules(flat, start.n_rules, start.n_features) for flat in (theta, flat_gradient))
     terms, terms_val, floor = expand(X), expand(X_val).T.copy(), 0.1 * start.widths.min()
     history, best_rmse = np.empty((n_iter, 2)), np.inf
