@@ -39,6 +39,7 @@ def test_noisy_targets_have_fewer_iterations_with_longer_steps():
     assert (quiet.config.max_iter, quiet.config.learning_rate, quiet.penalties.noise) == (5000, 0.03, 0.02)
     assert (loud.config.max_iter, loud.penalties.noise) == (3500, 0.05)
     assert loud.config.max_iter * loud.config.learning_rate == pytest.approx(5000 * 0.03)
+    assert heed_noise(plan(), Penalties(None, None, 0.05, 0.6)).config.max_iter == 5000  # narrow sets: there is detail
 
 
 def test_iterations_that_are_given_are_kept_however_noisy_the_target_is():

@@ -97,8 +97,8 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
         Rows per iteration. "auto" is 64; in the accurate recipe 256 from 2,000 rows on.
     max_iter : int or "auto", default="auto"
         Iterations; half as many for a pilot fit. "auto" is 5,000. In the accurate recipe of a regressor it is 3,500,
-        with 10/7 of the learning rate, where pilot fits find that more than 3 % of the target's variance is noise; and
-        the member of a committee ends when a third of them have brought nothing.
+        with 10/7 of the learning rate, where pilot fits find that more than 3 % of the target's variance is noise and
+        do not choose narrow sets; and the member of a committee ends when a third of them have brought nothing.
     schedule : {"cosine", "constant"}, default="cosine"
         Whether the learning rate falls to zero along half a cosine.
     averaging : float, default=0.98

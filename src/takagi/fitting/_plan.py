@@ -23,6 +23,7 @@ _MOST_SETS = 3_200  # rules times features
 _MANY_ROWS = 2_000  # from which on batches are larger
 _FEW_ROWS = 1_000  # below which chance matters enough for teachers
 _N_ITERATIONS = 5_000
+_USUAL_SMOOTHNESS = 3.0
 _NOISY, _SHORTER = 0.03, 0.7  # part of the target's variance, beyond which so much of the iterations is enough
 _L2_PER_NOISE = 3.0
 _LEAST_NOISE = 1e-8
@@ -50,7 +51,7 @@ class Penalties:
     l2: float | None
     smoothness: float | None
     noise: float = 1.0
-    smoothness_per_noise: float = 3.0
+    smoothness_per_noise: float = _USUAL_SMOOTHNESS
 
     @property
     def are_open(self) -> bool:
@@ -170,9 +171,12 @@ def make_plan(
 
 
 def heed_noise(plan: Plan, penalties: Penalties) -> Plan:
-    """Return the plan with penalties that pilots found; a noisy target has fewer iterations with longer steps."""
-    config = plan.config
-    if plan.may_shorten and penalties.noise > _NOISY:
+    """Return the plan with penalties that pilots found; a noisy target has fewer iterations with longer steps.
+
+    Where pilots choose narrower sets than usual, rules have detail to learn, and get all iterations.
+    """
+    config, is_smooth = plan.config, penalties.smoothness_per_noise >= _USUAL_SMOOTHNESS
+    if plan.may_shorten and penalties.noise > _NOISY and is_smooth:
         n_iter, rate = int(_SHORTER * config.max_iter), config.learning_rate / _SHORTER
         config = replace(config, max_iter=n_iter, learning_rate=rate)
     return replace(plan, penalties=penalties, config=config)
