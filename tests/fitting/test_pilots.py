@@ -244,10 +244,10 @@ def test_verbose_tells_what_the_pilots_found(capsys):
 def test_a_noisy_fit_is_shorter_and_counts_what_it_does():
     told = []
     X, y = noisy(5.0, n_rows=1100)
-    model = TSKRegressor(2, random_state=0).fit(X, y, callback=told.append)
+    model = TSKRegressor(3, random_state=0).fit(X, y, callback=told.append)
     assert model.n_iter_ == 3500
     assert told[-1].n_iter == told[-1].max_iter == sum(stage.n_iter for stage in model.stages_)
-    assert TSKRegressor(2, max_iter=4000, random_state=0).fit(X, y).n_iter_ == 4000
+    assert TSKRegressor(3, max_iter=4000, random_state=0).fit(X, y).n_iter_ == 4000
 
 
 def test_pilots_are_given_a_sample_of_very_many_rows():
