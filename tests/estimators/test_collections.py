@@ -238,8 +238,8 @@ def test_a_partition_that_fails_is_named_and_nothing_learned_is_lost(rows, small
 def test_bad_values_are_named_with_their_partition(rows):
     X, y = rows
     bad = X.copy()
-    bad[2500, 1] = np.nan
-    with pytest.raises(DatasetError, match="X contains NaN in column 1"):
+    bad[2500, 1] = np.inf
+    with pytest.raises(DatasetError, match="X contains infinity in column 1"):
         TSKRegressor().fit(*cut(bad, y))
     words = pd.DataFrame(X, columns=["a", "b", "c"]).assign(b="word", y=y)
     lazy = dd.from_pandas(words, npartitions=2)

@@ -136,7 +136,7 @@ def test_several_targets_weights_and_other_transformers(tmp_path):
     table = make_table().drop(columns="fuel").assign(other=lambda t: -t["price"], weight=1.0)
     bad = table.assign(price=0.0, other=0.0, weight=0.0)
     folder = write(tmp_path / "d", pd.concat([table, bad]))
-    pipeline = make_pipeline(TableEncoder(), PCA(2), QUICK)
+    pipeline = make_pipeline(TableEncoder(missing="fill"), PCA(2), QUICK)
     model = fit_dataset(folder, ["price", "other"], model=pipeline, sample_weight="weight", sample_rows=1500)
     assert [name for name, _ in model.steps] == ["tableencoder", "pca", "tskregressor"]
     prediction = model.predict(table)

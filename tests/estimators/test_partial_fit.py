@@ -98,7 +98,6 @@ BAD = {
     "fewer columns": ((FRAME[["a", "b"]], PRICE), "feature names|2 features"),
     "other columns": ((FRAME.rename(columns={"a": "z"}), PRICE), "z"),
     "columns in another order": ((FRAME[["b", "a", "c"]], PRICE), "order"),
-    "missing values": ((FRAME.mask(FRAME > 5), PRICE), "NaN in column 'a'"),
     "infinity": ((FRAME.replace(FRAME.iloc[0, 0], np.inf), PRICE), "infinity in column 'a'"),
     "text": ((FRAME.assign(b="x"), PRICE), "column 'b' is not"),
     "two targets": ((FRAME, np.column_stack([Y, Y])), "1 target.* as before, got 2"),

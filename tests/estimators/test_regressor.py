@@ -267,20 +267,22 @@ def test_patience_ends_training_so_many_iterations_after_the_best(friedman):
 # -- bad input ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_missing_numbers_are_named(friedman, value):
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_infinite_numbers_are_named(friedman, value):
     X, y = friedman
     frame = pd.DataFrame(X, columns=list("abcdef"))
     frame.loc[17, "c"] = value
-    with pytest.raises(ValueError, match=r"X contains (NaN|infinity) in column 'c' \(first in row 17; 1 such"):
+    with pytest.raises(ValueError, match=r"X contains infinity in column 'c' \(first in row 17; 1 such"):
         quick().fit(frame, y)
     with pytest.raises(ValueError, match="column 2"):
         quick().fit(frame.to_numpy(), y)
     fitted = quick().fit(X, y)
     with pytest.raises(ValueError, match="X contains"):
         fitted.predict(frame.to_numpy())
-    with pytest.raises(ValueError, match=r"y contains (NaN|infinity)"):
+    with pytest.raises(ValueError, match="y contains infinity"):
         quick().fit(X, np.r_[value, y[1:]])
+    with pytest.raises(ValueError, match="y contains NaN"):
+        quick().fit(X, np.r_[np.nan, y[1:]])
 
 
 @pytest.mark.parametrize("dtype", ["str", "category", "object"])
@@ -362,8 +364,8 @@ def test_validation_rows_must_have_the_columns_of_the_training_rows(friedman):
         quick().fit(X, y, X_val=X)
     with pytest.raises(ValueError, match="y_val must have 1 target"):
         quick().fit(X, y, X_val=X, y_val=np.column_stack([y, y]))
-    with pytest.raises(ValueError, match="In X_val and y_val: X contains NaN in column 1"):
-        quick().fit(X, y, X_val=[[0.0, np.nan, 0.0, 0.0, 0.0, 0.0]], y_val=[1.0])
+    with pytest.raises(ValueError, match="In X_val and y_val: X contains infinity in column 1"):
+        quick().fit(X, y, X_val=[[0.0, np.inf, 0.0, 0.0, 0.0, 0.0]], y_val=[1.0])
     frame = pd.DataFrame(X, columns=list("abcdef"))
     with pytest.raises(ValueError, match="In X_val and y_val: The feature names should match"):
         quick().fit(frame, y, X_val=frame.rename(columns={"a": "z"}), y_val=y)
