@@ -196,7 +196,8 @@ def test_controls_of_every_kind_agree_with_python(browser, pages, name):
         row = read_row(browser, kinds)
         seen |= {("fuel", row["fuel"][0]), ("power", row["power"][0] is None), ("checked", row["checked"][0])}
         compare(browser, model, row)
-    assert {("fuel", None), ("fuel", "never seen"), ("power", True), ("power", False), ("checked", None)} <= seen
+    without = {("power", True), ("checked", None)} if name == "cars" else set()  # projections need every number
+    assert {("fuel", None), ("fuel", "never seen"), ("power", False)} | without <= seen
 
 
 def test_controls_of_a_sum_with_bends_agree_with_python(browser, pages):

@@ -24,10 +24,13 @@ def teach_short(model: RuleModel, rows: Rows, limits: Limits, rng: np.random.Gen
     lesson = merge_equal_rows(rows._replace(y=(rows.y + model.predict_raw(rows.X)) / 2)).balance()
     units, own = (measure_units(part, scales_inputs=True, scales_target=True) for part in (rows, lesson))
     noise = measure_noise(units.standardize(rows).fill(), rng, _NOISE_ROWS)
-    if noise.is_all or not (np.ptp(rows.fill().X, axis=0) > 0).any():
+    varies = (np.ptp(rows.fill().X, axis=0) > 0).any()
+    # few rows with many columns may tell nothing of the targets, and more of what the model says
+    heard = measure_noise(own.standardize(lesson).fill(), rng, _NOISE_ROWS) if noise.is_all and varies else noise
+    if heard.is_all or not varies:
         return say_little(lesson, own.standardize(lesson), limits.max_terms, rng), noise.part
-    of_lesson = noise.part / 4 * float(np.mean((units.y_scale / own.y_scale) ** 2))
-    of_lesson = float(np.clip(of_lesson, _LEAST_NOISE, 1.0))
+    share = 1.0 if noise.is_all else 0.25 * float(np.mean((units.y_scale / own.y_scale) ** 2))
+    of_lesson = float(np.clip(share * heard.part, _LEAST_NOISE, 1.0))
     pupil = fit_size(lesson, of_lesson, limits, None, n_fits=1, coarse_rows=ROWS_OF_PUPIL).model
     return pupil, max(_LEAST_NOISE, min(noise.part, _measure_rest(pupil, rows, units)))
 
