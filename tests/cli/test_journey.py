@@ -107,7 +107,8 @@ def test_a_raw_file_becomes_a_model_predictions_a_page_and_exports(takagi, call,
     np.testing.assert_allclose(run_c(tmp_path, rows), expected, rtol=1e-9)
     np.testing.assert_allclose(run_onnx(tmp_path, auto_mpg, columns), expected, rtol=1e-9)
     encoded = load(tmp_path / "cars.takagi")[0].transform(auto_mpg)
-    np.testing.assert_allclose(read_fis(tmp_path / "cars.fis").predict(encoded), expected, rtol=1e-9)
+    whole = ~np.isnan(encoded).any(axis=1)  # a .fis file has no place for what a missing value counts as
+    np.testing.assert_allclose(read_fis(tmp_path / "cars.fis").predict(encoded[whole]), expected[whole], rtol=1e-9)
     assert json.loads((tmp_path / "cars.json").read_text())
 
 
