@@ -229,7 +229,7 @@ class RuleBase(ShowsText):
 
         def fill(start: int) -> None:
             here = slice(start, start + n_rows)
-            block = np.array(self.expand_rows(rows[here]) - origin, dtype=float, order="C")
+            block = np.ascontiguousarray(self.expand_rows(rows[here]) - origin)
             predict_rows(theta, shape, kernels.make_columns(shape, usual), block, prediction[here], share[here])
             if link != "identity":
                 prediction[here] = apply_link(prediction[here], link)
