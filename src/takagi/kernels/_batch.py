@@ -15,7 +15,7 @@ from takagi.kernels._lanes import (
     vector_max,
     vector_min,
 )
-from takagi.kernels._layout import clear, fill_tile, find_usual, measure_departures, sections, take_values
+from takagi.kernels._layout import clear, fill_tile, load_usual, measure_departures, sections, take_values
 from takagi.kernels._loss import respond
 
 
@@ -46,7 +46,7 @@ def fill_consequent_inputs(inputs, X, rows, projection, n_projected):
 
 
 @inner
-def mark_missing(inputs, absent, n_rows, n_inputs):
+def zero_missing(inputs, absent, n_rows, n_inputs):
     """Set missing inputs to zero and mark them, if there are missing values; numba leaves out what follows a None."""
     if absent is not None:
         for i in range(fill_tile(n_rows) * n_inputs):
@@ -101,7 +101,7 @@ def apply_consequents(inputs, absent, usual, n_rows, weights, output, n_inputs, 
             ya = yb = yc = yd = load_vector(weights, start)
             for k in range(n_inputs):
                 w = load_vector(weights, start + (k + 1) * LANES)
-                u = find_usual(usual, (block * n_inputs + k) * LANES)
+                u = load_usual(usual, (block * n_inputs + k) * LANES)
                 ya = fma(take_values(inputs, absent, a + k, u), w, ya)
                 yb = fma(take_values(inputs, absent, b + k, u), w, yb)
                 yc = fma(take_values(inputs, absent, c + k, u), w, yc)
@@ -152,7 +152,7 @@ def forward(theta, shape, work, X, rows, kept):
     n_inputs_c = shape.n_projected_c + shape.n_features
     fill_inputs(work.inputs_a, X, rows, theta[start_a:start_c], shape.n_projected_a)
     fill_consequent_inputs(work.inputs_c, X, rows, theta[start_c:end], shape.n_projected_c)
-    mark_missing(work.inputs_a, work.absent, n_rows, n_inputs_a)
+    zero_missing(work.inputs_a, work.absent, n_rows, n_inputs_a)
     measure_distances(
         work.inputs_a, work.absent, n_rows, work.inverse, work.offset, work.distance, n_inputs_a, n_blocks
     )
@@ -237,7 +237,7 @@ def sum_outer(inputs, absent, usual, n_rows, rate, sums, n_inputs, n_blocks):
             gc, gd = load_vector(rate, at + 2 * stride), load_vector(rate, at + 3 * stride)
             store(sums, start, load_vector(sums, start) + ((ga + gb) + (gc + gd)))
             for k in range(n_inputs):
-                here, u = start + (k + 1) * LANES, find_usual(usual, (block * n_inputs + k) * LANES)
+                here, u = start + (k + 1) * LANES, load_usual(usual, (block * n_inputs + k) * LANES)
                 g = fma(take_values(inputs, absent, a + k, u), ga, load_vector(sums, here))
                 g = fma(take_values(inputs, absent, b + k, u), gb, g)
                 g = fma(take_values(inputs, absent, c + k, u), gc, g)

@@ -45,7 +45,7 @@ def measure_departures(inputs, absent, at, inverse, offset):
 
 
 @merged
-def find_usual(usual, at):
+def load_usual(usual, at):
     """Return what eight rules take a missing value for, if there are missing values."""
     if usual is None:
         return splat(0.0)

@@ -17,7 +17,7 @@ from takagi.initializers import INITIALIZERS
 from takagi.optimizers import OPTIMIZERS
 from takagi.persistence._committee import decode_committee, encode_committee
 from takagi.persistence._estimator import decode_estimator, encode_estimator
-from takagi.persistence._parts import check_sizes, decode_column
+from takagi.persistence._parts import check_steps, decode_column
 from takagi.persistence._rules import (
     build,
     decode_names,
@@ -101,7 +101,7 @@ def decode_model(node: Node) -> Any:
     if not names or len(set(names)) < len(names):
         parts["steps"].refuse("a list of steps with different names")
     steps = [decode_first(step) for step in nodes[:-1]] + [_decode_step(nodes[-1], _LAST)]
-    check_sizes(steps, nodes)
+    check_steps(steps, nodes)
     return Pipeline(
         list(zip(names, steps, strict=True)),
         transform_input=parts["transform_input"].maybe(lambda value: list(value.texts())),

@@ -24,7 +24,7 @@ _LABELS: dict[str, tuple[type, ...]] = {  # types of arrays of labels, by name, 
 # -- pipelines ---------------------------------------------------------------------------------------------------------
 
 
-def check_sizes(steps: list[Any], nodes: list[Node]) -> None:
+def check_steps(steps: list[Any], nodes: list[Node]) -> None:
     """Check that every step takes as many columns as the step before it makes."""
     made = None
     for step, node in zip(steps, nodes, strict=True):

@@ -8,7 +8,7 @@ from takagi.persistence._document import MAX_BYTES, Document, read_document
 from takagi.persistence._parts import (
     check_members,
     check_scales,
-    check_sizes,
+    check_steps,
     decode_classes,
     decode_column,
     decode_memory,
@@ -78,7 +78,7 @@ def _decode_pipeline(node: Node) -> PredictorPipeline:
     items = [item for item in items[:-1] if item["step"].value not in (None, "passthrough")] + items[-1:]
     nodes = [item["step"] for item in items]
     steps = [*map(_decode_first, nodes[:-1]), _decode_last(nodes[-1], is_first=len(nodes) == 1)]
-    check_sizes(steps, nodes)
+    check_steps(steps, nodes)
     return PredictorPipeline([(item["name"].text(), step) for item, step in zip(items, steps, strict=True)])
 
 
