@@ -139,6 +139,30 @@ class PredictsIntervals:
 class _Predictor(PredictsIntervals):
     """What stands for an estimator; scikit-learn checks its rows where they are neither a matrix nor a known frame."""
 
+    n_threads = 1
+    calibration_: Calibration | None
+
+    @property
+    def _models(self) -> list[RuleModel]:
+        raise NotImplementedError
+
+    def predict_proba(self, X: Table) -> FloatArray:
+        """Return the probabilities of the classes."""
+        if not hasattr(self, "classes_"):
+            raise AttributeError("This model predicts numbers, and has no probabilities of classes; call predict.")
+        return self._find_proba(self._read(X))
+
+    def _find_proba(self, rows: FloatArray) -> FloatArray:
+        raise NotImplementedError
+
+    def _read(self, X: Table) -> FloatArray:
+        rows, first = validate_rows(self, X), self._models[0]
+        warn_of_held(rows, first.limits, first.feature_names)
+        return rows
+
+    def _find_calibration(self) -> Calibration | None:
+        return self.calibration_
+
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import InputTags, Tags, TargetTags
 
@@ -152,25 +176,20 @@ class RulePredictor(_Predictor):
     ----------
     model : RuleModel
         The rules.
-    kind : str
-        The name of the estimator that it stands for.
     is_single_target : bool
         Whether predictions are one number a row.
     **known : dict
         The attributes `feature_names_in_`, `classes_` and `target_name_`, if the estimator has them.
     """
 
-    n_threads = 1
-
-    def __init__(self, model: RuleModel, kind: str, is_single_target: bool, **known: Any) -> None:
-        self.model_, self.kind = model, kind
+    def __init__(self, model: RuleModel, is_single_target: bool, **known: Any) -> None:
+        self.model_, self.calibration_ = model, model.calibration
         self.n_features_in_, self.is_single_target_ = model.n_features, is_single_target
         self.__dict__ |= known
 
     @property
-    def calibration_(self) -> Calibration | None:
-        """What is known of errors on rows that the model has not seen."""
-        return self.model_.calibration
+    def _models(self) -> list[RuleModel]:
+        return [self.model_]
 
     def predict(self, X: Table) -> np.ndarray:
         """Return numbers, or the labels of the likeliest classes."""
@@ -179,21 +198,12 @@ class RulePredictor(_Predictor):
             return choose_labels(outputs, self.classes_)
         return outputs[:, 0] if self.is_single_target_ else outputs
 
-    def predict_proba(self, X: Table) -> FloatArray:
-        """Return the probabilities of the classes."""
-        return find_chances(self.model_.predict_raw(self._read(X), self.n_threads))
-
     def firing_share(self, X: Table) -> FloatArray:
         """Return how much each rule governs each row."""
         return self.model_.firing_share(validate_rows(self, X))
 
-    def _read(self, X: Table) -> FloatArray:
-        rows = validate_rows(self, X)
-        warn_of_held(rows, self.model_.limits, self.model_.feature_names)
-        return rows
-
-    def _find_calibration(self) -> Calibration | None:
-        return self.calibration_
+    def _find_proba(self, rows: FloatArray) -> FloatArray:
+        return find_chances(self.model_.predict_raw(rows, self.n_threads))
 
     def _predict_spread(self, X: Table) -> tuple[FloatArray, FloatArray]:
         return self.model_.predict_spread(self._read(X), self.n_threads)
@@ -206,24 +216,16 @@ class CommitteePredictor(_Predictor):
     ----------
     members : list of RulePredictor
         The members.
-    kind : str
-        The name of the estimator that it stands for.
     memory : Memory, optional
         What it remembers of single rows.
     calibration : Calibration, optional
         What is known of its errors.
     """
 
-    n_threads = 1
-
     def __init__(
-        self,
-        members: list[RulePredictor],
-        kind: str,
-        memory: Memory | None = None,
-        calibration: Calibration | None = None,
+        self, members: list[RulePredictor], memory: Memory | None = None, calibration: Calibration | None = None
     ) -> None:
-        self.estimators_, self.kind, self.memory_, self.calibration_ = members, kind, memory, calibration
+        self.estimators_, self.memory_, self.calibration_ = members, memory, calibration
         self.__dict__ |= {name: getattr(members[0], name) for name in _SHARED if hasattr(members[0], name)}
 
     @property
@@ -237,22 +239,13 @@ class CommitteePredictor(_Predictor):
         outputs = average_outputs(self._models, self.memory_, self._read(X), self.n_threads)
         return outputs[:, 0] if self.is_single_target_ else outputs
 
-    def predict_proba(self, X: Table) -> FloatArray:
-        """Return the probabilities of the classes."""
-        return average_chances(self._models, self._read(X), self.n_threads)
-
     def firing_share(self, X: Table) -> FloatArray:
         """Return how much each rule of each member governs each row."""
         rows = validate_rows(self, X)
         return np.concatenate([model.firing_share(rows) for model in self._models], axis=1) / len(self.estimators_)
 
-    def _read(self, X: Table) -> FloatArray:
-        rows, first = validate_rows(self, X), self.estimators_[0].model_
-        warn_of_held(rows, first.limits, first.feature_names)
-        return rows
-
-    def _find_calibration(self) -> Calibration | None:
-        return self.calibration_
+    def _find_proba(self, rows: FloatArray) -> FloatArray:
+        return average_chances(self._models, rows, self.n_threads)
 
     def _predict_spread(self, X: Table) -> tuple[FloatArray, FloatArray]:
         assert self.calibration_ is not None

@@ -598,3 +598,10 @@ def test_a_forked_generator_draws_what_one_training_after_the_other_draws(data, 
         one.integers(2**32, size=3, dtype=np.uint32).tolist() == other.integers(2**32, size=3, dtype=np.uint32).tolist()
     )
     assert one.random() == other.random()
+
+
+@pytest.mark.parametrize("every", [0, -1, 2.5, "a", None])
+def test_iterations_between_validations_must_be_a_whole_number(data, every):
+    rules = RuleBase(np.zeros((1, 2)), np.ones((1, 2)), np.zeros((1, 1, 3)))
+    with pytest.raises(ValueError, match="every must be a whole number of at least 1"):
+        train(rules, *data, PLAIN, rng=np.random.default_rng(0), every=every)

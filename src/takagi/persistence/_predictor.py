@@ -100,12 +100,12 @@ def _decode_last(node: Node, is_first: bool = True) -> RulePredictor | Committee
     members = [_decode_single(one, (_MEMBERS[kind],), is_first) for one in node.field("members")]
     check_members(members, node.field("members"))
     if kind == "TSKCommitteeClassifier":
-        return CommitteePredictor(members, kind)
+        return CommitteePredictor(members)
     memory = node.field("memory").maybe(lambda memory: decode_memory(memory, members[0].model_))
     calibration = decode_calibration(node.find("calibration"))
     if calibration is not None:
         check_scales(members, calibration, node.field("calibration"))
-    return CommitteePredictor(members, kind, memory, calibration)
+    return CommitteePredictor(members, memory, calibration)
 
 
 def _decode_single(node: Node, kinds: Collection[str], is_first: bool) -> RulePredictor:
@@ -124,4 +124,4 @@ def _decode_single(node: Node, kinds: Collection[str], is_first: bool) -> RulePr
         "target_name_": parts["target"].text() if "target" in parts else None,
     }
     known = {name: value for name, value in known.items() if value is not None}
-    return RulePredictor(rules if names is None else rules.rename(names.tolist()), kind, is_single, **known)
+    return RulePredictor(rules if names is None else rules.rename(names.tolist()), is_single, **known)

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
+from numbers import Integral
 
 import numpy as np
 
@@ -105,6 +106,8 @@ def train(
     True
     """
     config = TrainConfig() if config is None else config
+    if not isinstance(every, Integral) or every < 1:
+        raise ValueError(f"every must be a whole number of at least 1, got {every!r}.")
     training = check_dataset(X, y, sample_weight, rule_base)
     if (X_val is None) != (y_val is None):
         raise ValueError(f"X_val and y_val go together, but {'X_val' if X_val is None else 'y_val'} is missing.")
