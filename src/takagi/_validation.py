@@ -1,16 +1,20 @@
-"""Checks of what users give to estimators, with errors that say what is wrong: parameters and tables to train on."""
+"""Checks of what users give to estimators: parameters, tables to train on, and rules to continue from."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from takagi import _compat
 from takagi._checks import check_features, reject_bad_target, reject_huge, reject_text
 from takagi._frames import accept_arrow
 from takagi._typing import FloatArray, Table
+
+if TYPE_CHECKING:
+    from takagi.rulebase import RuleBase
 
 
 class Interval(_compat.Interval):
@@ -89,3 +93,17 @@ def read_target_names(y: Table) -> list[str] | None:
         return [str(name) for name in y.columns]
     name = getattr(y, "name", None)
     return [str(name)] if name else None
+
+
+def check_start(rules: "RuleBase | None", n_outputs: int) -> None:
+    """Raise an error unless rules to go on from, if there are any, have so many outputs."""
+    if rules is not None and rules.n_outputs != n_outputs:
+        raise ValueError(
+            f"The rules to go on from have {rules.n_outputs} target(s), but y has {n_outputs}. To start anew, set "
+            "warm_start=False or clone the model."
+        )
+
+
+def make_rng(random_state: Any) -> np.random.Generator:
+    """Return a generator that is seeded by scikit-learn's kind of random state."""
+    return np.random.default_rng(check_random_state(random_state).randint(2**32, size=4, dtype=np.uint64))

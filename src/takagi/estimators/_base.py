@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from takagi._checks import validate_rows
@@ -16,7 +15,15 @@ from takagi._compat import HasMethods, StrOptions, fit_context
 from takagi._conditions import name_features
 from takagi._messages import warn_user
 from takagi._typing import FloatArray, Table
-from takagi._validation import Interval, TrainingData, Validate, validate_held_out, validate_training
+from takagi._validation import (
+    Interval,
+    TrainingData,
+    Validate,
+    check_start,
+    make_rng,
+    validate_held_out,
+    validate_training,
+)
 from takagi.estimators._threads import count_fit_threads, with_one_blas_thread
 from takagi.fitting import Fitted, Rows, Watch, check_trains, fit_rules, make_plan, merge_equal_rows, widen_limits
 from takagi.initializers import Initializer
@@ -138,22 +145,18 @@ class BaseTSK(BaseEstimator):
         start = self._find_start()
         data = self._validate(known, X, y, sample_weight, reset=start is None)
         check_start(start, data.y.shape[1])
-        rows, judges = self._complete(Rows(*data[:3])), None
-        if held_out[0] is None and held_out[1] is None:
-            rows = merge_equal_rows(rows)
-        else:
-            judges = self._complete(Rows(*validate_held_out(self._validate, known, *held_out, data.y.shape[1])[:3]))
-            rows = rows.take(np.flatnonzero(rows.weight > 0))
+        rows, judges = Rows(*data[:3]), None
+        if held_out[0] is not None or held_out[1] is not None:
+            judges = Rows(*validate_held_out(self._validate, known, *held_out, data.y.shape[1])[:3])
+        if self.projection is not None:  # which needs every value
+            rows, judges = rows.fill(), judges and judges.fill()
+        rows = merge_equal_rows(rows) if judges is None else rows.take(np.flatnonzero(rows.weight > 0))
         plan = make_plan(self.get_params(deep=False), len(rows.X), rows.X.shape[1], self._loss)
         rng, watch = make_rng(self.random_state), Watch(callback, self.verbose, count_fit_threads(self.n_jobs))
         fitted = fit_rules(rows, plan, rng, watch, held_out=judges, start=start)
         if fitted.repeats:
             tell_repeats(fitted.repeats, name_features(fitted.model.rename(data.feature_names)), rows.X)
         return self._take(fitted, data)
-
-    def _complete(self, rows: Rows) -> Rows:
-        """Return rows as they are, NaN included, or filled in if there are projections, which need every value."""
-        return rows if self.projection is None else rows.fill()
 
     # -- block by block ------------------------------------------------------------------------------------------------
 
@@ -393,17 +396,3 @@ def tell_repeats(repeats: Sequence[tuple[int, int]], names: Sequence[str], X: Fl
     if told:
         named = ", ".join(f"{names[j]} (as {names[i]})" for j, i in told[:5]) + (", ..." if len(told) > 5 else "")
         warn_user(f"Columns that are others in other units are left out of the rules: {named}.")
-
-
-def check_start(rules: RuleBase | None, n_outputs: int) -> None:
-    """Raise an error unless rules to go on from, if there are any, have so many outputs."""
-    if rules is not None and rules.n_outputs != n_outputs:
-        raise ValueError(
-            f"The rules to go on from have {rules.n_outputs} target(s), but y has {n_outputs}. To start anew, set "
-            "warm_start=False or clone the model."
-        )
-
-
-def make_rng(random_state: Any) -> np.random.Generator:
-    """Return a generator that is seeded by scikit-learn's kind of random state."""
-    return np.random.default_rng(check_random_state(random_state).randint(2**32, size=4, dtype=np.uint64))

@@ -11,8 +11,7 @@ from takagi._checks import check_features, reject_huge, reject_missing, reject_t
 from takagi._labels import WeighedClasses, find_labels, number_labels, weigh_classes
 from takagi._messages import need_extra
 from takagi._typing import FloatArray, Table
-from takagi._validation import read_target_names
-from takagi.estimators._base import make_rng
+from takagi._validation import make_rng, read_target_names
 from takagi.fitting import Rows
 from takagi.streaming import Passes
 from takagi.tables import Block, ClassTally, DaskSource, DatasetError, RowSource, shuffle_rows

@@ -13,7 +13,7 @@ from takagi._dask import map_rows
 from takagi._extrapolation import warn_of_held
 from takagi._labels import validate_classes
 from takagi._typing import FloatArray, IntArray, Table
-from takagi.estimators._base import make_rng
+from takagi._validation import make_rng
 from takagi.estimators._classifier import TSKClassifier
 from takagi.estimators._members import FEWEST_ROWS, BaseCommittee, find_rows
 from takagi.estimators._threads import count_fit_threads, count_threads, with_one_blas_thread

@@ -10,7 +10,8 @@ from sklearn.pipeline import Pipeline
 
 from takagi._labels import WeighedClasses, number_labels
 from takagi._messages import need_extra
-from takagi.estimators._base import BaseTSK, make_rng
+from takagi._validation import make_rng
+from takagi.estimators._base import BaseTSK
 from takagi.estimators._collections import BUFFER_ROWS, SAMPLE_ROWS, check_rows, limit_rows, read_passes, weigh_tally
 from takagi.estimators._regressor import TSKRegressor
 from takagi.fitting import Rows

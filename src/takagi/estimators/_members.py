@@ -13,8 +13,8 @@ from takagi._checks import validate_rows
 from takagi._compat import HasMethods, validate_parameters
 from takagi._messages import warn_user
 from takagi._typing import FloatArray, IntArray, Table
-from takagi._validation import Interval, TrainingData
-from takagi.estimators._base import BaseTSK, make_rng
+from takagi._validation import Interval, TrainingData, make_rng
+from takagi.estimators._base import BaseTSK
 from takagi.fitting import (
     Fitted,
     Mix,

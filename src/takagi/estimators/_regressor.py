@@ -12,9 +12,10 @@ from takagi._compat import fit_context
 from takagi._dask import map_rows
 from takagi._extrapolation import warn_of_held
 from takagi._typing import FloatArray, Table
+from takagi._validation import make_rng
 from takagi._wording import name_outputs
 from takagi.calibration import Calibration
-from takagi.estimators._base import BaseTSK, make_rng
+from takagi.estimators._base import BaseTSK
 from takagi.estimators._collections import open_collections
 from takagi.estimators._intervals import read_rows
 from takagi.estimators._threads import count_threads, with_one_blas_thread

@@ -46,7 +46,8 @@ from takagi.fitting._rows import (
     stack_rows,
     standardize_columns,
 )
-from takagi.fitting._training import Prepared, Trained, Watch, choose_features, prepare_training
+from takagi.fitting._screening import choose_features
+from takagi.fitting._training import Prepared, Watch, prepare_training
 from takagi.rulebase import RuleBase
 from takagi.training import LOSSES, Loss
 
@@ -197,14 +198,16 @@ class _Bench:
         prepared, every = self._prepared[key], 1 if len(self.splits) > 1 else max(1, n_iter // _N_VALIDATIONS)
         drawn = prepared.fork(plan, self.rng)
         for one in penalties:
-            train = prepared.begin(replace(plan, penalties=one), deepcopy(drawn), self.watch, every=every)
-            yield partial(_finish_pilot, train, split, LOSSES[config.loss])
+            tried = replace(plan, penalties=one)
+            yield partial(_train_pilot, prepared, tried, deepcopy(drawn), self.watch, every, split)
 
 
-def _finish_pilot(train: Callable[[], Trained], split: Split, loss: Loss) -> _Pilot:
+def _train_pilot(
+    prepared: Prepared, plan: Plan, rng: np.random.Generator, watch: Watch, every: int, split: Split
+) -> _Pilot:
     """Train a pilot and measure its losses on the held-out rows."""
-    rules = train().rules
-    return _Pilot(rules, measure_losses(rules, split, loss))
+    rules = prepared.train(plan, rng, watch, every=every).rules
+    return _Pilot(rules, measure_losses(rules, split, LOSSES[plan.config.loss]))
 
 
 def measure_losses(rules: RuleBase, split: Split, loss: Loss) -> FloatArray:

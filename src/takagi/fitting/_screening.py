@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from takagi._typing import FloatArray, IntArray
-from takagi.fitting._rows import Rows
+from takagi.fitting._plan import Plan
+from takagi.fitting._rows import Rows, measure_units
 from takagi.profile import spread_rows
 from takagi.rulebase import RuleBase
 
@@ -13,6 +14,19 @@ _N_BINS = 8
 _CORRELATED_ROWS = 2_000  # that tell whether features are the same
 _ALIKE = 1e-9  # what the correlation of two features that are the same may lack of 1
 _MOST_CELLS = 10**7  # whose bins are found at a time
+
+
+def choose_features(rows: Rows, plan: Plan, start: RuleBase | None = None) -> IntArray:
+    """Return the features that rules are about: all, those that tell most of the target, or those of the start."""
+    n_features = rows.X.shape[1]
+    if n_features <= plan.max_features or plan.has_fixed_rules:
+        return np.arange(n_features)
+    if start is not None:
+        slopes = start.consequents[:, :, 1 : 1 + n_features]
+        return np.flatnonzero(np.isfinite(start.widths).any(axis=0) | (slopes != 0).any(axis=(0, 1)))
+    standard = measure_units(rows, scales_inputs=True, scales_target=True).standardize(rows)
+    found = screen_features(rows, standard.fill().X, standard.y, plan.max_features)
+    return found if len(found) else np.arange(plan.max_features)  # where all are constant, any will do
 
 
 def screen_features(rows: Rows, Z: FloatArray, target: FloatArray, n_most: int) -> IntArray:
@@ -127,3 +141,10 @@ def spread_rules(rules: RuleBase, features: IntArray, n_features: int) -> RuleBa
         usual = np.zeros((rules.n_rules, n_features))
         usual[:, features] = rules.usual
     return replace(rules, centers=centers, widths=widths, consequents=consequents, usual=usual)
+
+
+def narrow_rules(rules: RuleBase, features: IntArray) -> RuleBase:
+    """Return rules about some features, given rules about all features that do not use the others."""
+    consequents = rules.consequents[:, :, np.r_[0, 1 + features]]
+    usual = None if rules.usual is None else rules.usual[:, features]
+    return RuleBase(rules.centers[:, features], rules.widths[:, features], consequents, usual=usual, link=rules.link)

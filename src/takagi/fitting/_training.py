@@ -15,7 +15,7 @@ from takagi._typing import FloatArray, IntArray
 from takagi.fitting._logistic import find_link, find_logits
 from takagi.fitting._plan import Plan
 from takagi.fitting._rows import Rows, Units, measure_columns, measure_units, spread_weights
-from takagi.fitting._screening import screen_features, spread_rules
+from takagi.fitting._screening import choose_features, narrow_rules, spread_rules
 from takagi.initializers import count_distinct
 from takagi.profile import MAX_ROWS, spread_rows
 from takagi.rulebase import RuleBase
@@ -207,10 +207,10 @@ class Prepared:
     features: IntArray  # which of all features the rules are about
     n_features: int  # how many there are
 
-    def begin(
+    def train(
         self, plan: Plan, rng: np.random.Generator, watch: Watch, *, every: int = 1, keep_interrupted: bool = False
-    ) -> Callable[[], Trained]:
-        """Return a training with the settings of a plan, all of whose random numbers are the generator's."""
+    ) -> Trained:
+        """Train with the settings of a plan; all random numbers are the generator's."""
         rows, scaled = self.rows, self.scaled
         deviation = measure_columns(rows.y, rows.weight)[1]
         variance = float(((deviation / self.units.y_scale) ** 2).sum())
@@ -220,8 +220,7 @@ class Prepared:
             filled = scaled.fill().X
             bounds = bound_by_range(filled.min(axis=0), filled.max(axis=0), self.rules, config)
         judges = Rows(None, None, None) if self.judges is None else self.judges  # type: ignore[arg-type]
-        call = partial(
-            train,
+        result = train(
             self.rules,
             scaled.X,
             scaled.y,
@@ -236,13 +235,8 @@ class Prepared:
             keep_interrupted=keep_interrupted,
             every=every,
         )
-
-        def go() -> Trained:
-            result = call()
-            watch.count(result.n_iter)
-            return Trained(result, self.rules, self.units, rows, config, self.features, self.n_features)
-
-        return go
+        watch.count(result.n_iter)
+        return Trained(result, self.rules, self.units, rows, config, self.features, self.n_features)
 
     def fork(self, plan: Plan, rng: np.random.Generator) -> np.random.Generator:
         """Return a generator of its own for a training, so that it may run beside others."""
@@ -264,7 +258,7 @@ def prepare_training(
     if len(features) < n_features:
         rows = rows.take_features(features)
         held_out = None if held_out is None else held_out.take_features(features)
-        start = None if start is None else _narrow(start, features)
+        start = None if start is None else narrow_rules(start, features)
     units = measure_units(rows, plan.scales_inputs, plan.scales_target, plan.centers_target)
     scaled = spread_weights(units.standardize(rows))
     judges = None if held_out is None else units.standardize(held_out)
@@ -289,7 +283,7 @@ def train_rules(
     validations. Ctrl-C is raised unless `keep_interrupted`, which keeps the best rules so far.
     """
     prepared = prepare_training(rows, held_out, plan, rng, watch, start)
-    return prepared.begin(plan, rng, watch, every=every, keep_interrupted=keep_interrupted)()
+    return prepared.train(plan, rng, watch, every=every, keep_interrupted=keep_interrupted)
 
 
 def begin_training(
@@ -297,7 +291,7 @@ def begin_training(
 ) -> Callable[[], Trained]:
     """Return a training that `Watch.run` may run beside others, with random numbers of its own."""
     prepared = prepare_training(rows, held_out, plan, rng, watch)
-    return prepared.begin(plan, prepared.fork(plan, rng), watch, every=every)
+    return partial(prepared.train, plan, prepared.fork(plan, rng), watch, every=every)
 
 
 def _express(start: RuleBase, units: Units) -> RuleBase:
@@ -307,29 +301,6 @@ def _express(start: RuleBase, units: Units) -> RuleBase:
         return rules
     usual = np.zeros((rules.n_rules, rules.n_features)) if rules.usual is None else np.nan_to_num(rules.usual)
     return replace(rules, usual=usual)
-
-
-def choose_features(rows: Rows, plan: Plan, start: RuleBase | None = None) -> IntArray:
-    """Return the features that rules are about: all, those that tell most of the target, or those of the start."""
-    n_features = rows.X.shape[1]
-    if n_features <= plan.max_features or plan.has_fixed_rules:
-        return np.arange(n_features)
-    if start is not None:
-        slopes = start.consequents[:, :, 1 : 1 + n_features]
-        return np.flatnonzero(np.isfinite(start.widths).any(axis=0) | (slopes != 0).any(axis=(0, 1)))
-    units = measure_units(rows, scales_inputs=True, scales_target=True)
-    standard = units.standardize(rows)
-    found = screen_features(rows, standard.fill().X, standard.y, plan.max_features)
-    return found if len(found) else np.arange(plan.max_features)  # where all are constant, any will do
-
-
-def _narrow(rules: RuleBase, features: IntArray) -> RuleBase:
-    """Return rules about some features, given rules about all that say nothing of the others."""
-    consequents = rules.consequents[:, :, np.r_[0, 1 + features]]
-    rules = forget_data(rules)
-    usual = None if rules.usual is None else rules.usual[:, features]
-    centers, widths = rules.centers[:, features], rules.widths[:, features]
-    return replace(rules, centers=centers, widths=widths, consequents=consequents, usual=usual)
 
 
 def bound_by_range(low: FloatArray, high: FloatArray, rules: RuleBase, config: TrainConfig) -> Bounds:
