@@ -16,6 +16,7 @@ import tempfile
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from takagi import TSKCommittee, TSKRegressor, fit_dataset
 
 SOURCE = Path(takagi.__file__).parent
 N_ROWS, N_BLOCKS = 300, 10
+SHORT = 5  # lines of code that are read at a glance
 
 Functions = set[tuple[str, str]]  # file, and name with that of its class
 
@@ -95,6 +97,29 @@ def trace_calls() -> dict[str, Functions]:
         return {name: trace(call) for name, call in list_calls(Path(folder)).items()}
 
 
+def count_long(found: Functions) -> int:
+    """Return how many functions have more than `SHORT` lines of code, the docstring left out."""
+    return sum(measure_functions(Path(file))[name] > SHORT for file, name in found)
+
+
+@cache
+def measure_functions(path: Path) -> dict[str, int]:
+    """Return the lines of code of each function of a file, by its name with that of its class."""
+    return dict(_measure_bodies(ast.parse(path.read_text()), ""))
+
+
+def _measure_bodies(node: ast.AST, prefix: str) -> Iterator[tuple[str, int]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef):
+            yield from _measure_bodies(child, f"{prefix}{child.name}.")
+        elif isinstance(child, ast.FunctionDef):
+            body = child.body[1:] if ast.get_docstring(child) else child.body
+            yield prefix + child.name, body[-1].end_lineno - body[0].lineno + 1 if body else 0
+            yield from _measure_bodies(child, f"{prefix}{child.name}.<locals>.")
+        else:
+            yield from _measure_bodies(child, prefix)
+
+
 # -- what there is to read ---------------------------------------------------------------------------------------------
 
 
@@ -139,8 +164,10 @@ def list_definitions(tree: ast.Module) -> Iterator[str]:
 
 def main() -> None:
     traced = trace_calls()
-    rows: list[list[object]] = [[name, len({file for file, _ in found}), len(found)] for name, found in traced.items()]
-    print_table(["call", "files run", "functions run"], rows)
+    rows: list[list[object]] = [
+        [name, len({file for file, _ in found}), len(found), count_long(found)] for name, found in traced.items()
+    ]
+    print_table(["call", "files run", "functions run", f"of over {SHORT} lines"], rows)
     modules = read_modules(SOURCE)
     sizes = measure_packages(modules)
     sizes["all"] = sum(sizes.values(), Counter())

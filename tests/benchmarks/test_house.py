@@ -31,6 +31,18 @@ def test_compiled_functions_are_not_counted(monkeypatch):
     assert house.trace(compiled) == set()
 
 
+def test_long_functions_are_those_with_more_lines_of_code_than_the_docstring_has(tmp_path):
+    body = "\n        ".join(["a = 1"] * 6)
+    text = (
+        f"class One:\n    def long(self):\n        {body}\n\n    def short(self):\n"
+        + '        """Say\n\n        much\n\n        more.\n        """\n        return 1\n'
+    )
+    path = tmp_path / "one.py"
+    path.write_text(text)
+    assert house.measure_functions(path) == {"One.long": 6, "One.short": 1}
+    assert house.count_long({(str(path), "One.long"), (str(path), "One.short")}) == 1
+
+
 def test_sizes_and_repeated_names_are_those_of_the_modules():
     modules = {
         Path("top.py"): "class One: ...\nlimit, _own = 1, 2\n",
