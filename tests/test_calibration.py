@@ -69,6 +69,7 @@ def test_coverage_is_kept_in_the_mean_of_many_small_calibrations():
     assert 0.9 - 0.01 < np.mean(covered) < 0.95 + 0.01
 
 
+@pytest.mark.slow
 def test_coverage_is_kept_where_spreads_vary():
     covered = []
     for seed in range(40):

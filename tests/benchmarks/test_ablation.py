@@ -28,6 +28,7 @@ def stages(table):
     return {name: {stage.name: stage.n_fits for stage in fit(name, *table).stages_} for name in SINGLE}
 
 
+@pytest.mark.slow
 def test_pilots_and_teachers_run_where_the_part_says_so(stages):
     assert stages[WHOLE] == {"pilots": 7, "training": 1}
     assert stages["no pilots"] == {"training": 1}
@@ -68,6 +69,7 @@ def test_rows_that_are_not_merged_keep_their_number_and_the_order_of_merged_ones
     assert pd.unique(kept.X[:, 0]).tolist() == merged.X[:, 0].tolist()
 
 
+@pytest.mark.slow
 def test_committee_without_a_part_has_no_memory_or_no_small_members(table):
     X, y = table
     y = y + np.sign(np.sin(40 * X[:, 0]))  # detail that only a memory finds

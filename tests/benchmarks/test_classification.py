@@ -135,6 +135,7 @@ def test_adapters_tell_classes_apart(name, folder):
     assert np.mean(probabilities.argmax(axis=1) == split.y_test) > 0.55
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [name for name in METHODS if name not in HERE and not name.startswith("MBGD")])
 def test_peers_that_are_here_tell_classes_apart(name, folder):

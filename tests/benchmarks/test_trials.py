@@ -22,6 +22,7 @@ def rows():
     return Rows(X[:80], y[:80], X[80:100], y[80:100]), X[100:], y[100:]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("name", HERE)
 def test_adapters_predict_in_the_units_of_the_target(name, rows):

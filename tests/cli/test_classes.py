@@ -59,6 +59,7 @@ def test_text_is_classified_and_scored_beside_others(call, levels):
     assert (model.classes_.tolist(), model.scores_.measure) == (["cheap", "dear", "fair"], "log loss")
 
 
+@pytest.mark.slow
 def test_short_rules_are_the_default_and_compared_with_the_accurate_model(call, levels):
     words = ("fit", "levels.csv", "-t", "level", "-o", "new.takagi", "--iterations", "20")
     code, out, _ = call(*words, "--rules", "2", "--terms", "2", "--json")
@@ -188,6 +189,7 @@ def test_a_class_of_one_row_is_learned_and_not_scored(call, levels):
     assert "odd" in load("new.takagi")[-1].classes_
 
 
+@pytest.mark.slow
 def test_models_of_the_other_kind_are_refused_in_a_line(call, levels, scratch):
     (scratch / "levels.takagi").write_bytes((levels / "levels.takagi").read_bytes())
     make_levels().to_csv("levels.csv", index=False)

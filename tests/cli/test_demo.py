@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 from takagi.persistence import load
 
 
@@ -11,6 +13,7 @@ def test_demo_shows_score_and_rules_and_writes_nothing(call, scratch, listing):
     assert "Rule 3" in out
 
 
+@pytest.mark.slow
 def test_demo_writes_table_and_model_to_play_with_if_asked(call, scratch, listing):
     code, out, _ = call("demo", "-o", ".", "--rules", 2)
     assert (code, listing()) == (0, ["wine.csv", "wine.takagi"])
@@ -21,6 +24,7 @@ def test_demo_writes_table_and_model_to_play_with_if_asked(call, scratch, listin
     assert call("demo", "-o", "nowhere")[0] == 2
 
 
+@pytest.mark.slow
 def test_demo_as_json(call, scratch):
     code, out, _ = call("demo", "--json", "-q")
     assert (code, sorted(json.loads(out))) == (0, ["rules", "score"])

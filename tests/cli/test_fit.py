@@ -124,6 +124,7 @@ def test_json_is_all_of_the_output(call, scratch):
     assert [rule["rule"] for rule in summary["rules"]] == [1, 2, 3]
 
 
+@pytest.mark.slow
 def test_quiet_is_silent_and_seeds_repeat(call, scratch):
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         code, out, err = call("fit", "cars.csv", *TARGET, "-o", f"{name}.takagi", *FIT, "--seed", seed, "-q")
@@ -307,6 +308,7 @@ def test_wrong_numbers_of_rules_are_refused(call, scratch, word):
     assert "a number from 1 on or the word auto is needed" in " ".join(err.split())
 
 
+@pytest.mark.slow
 def test_a_committee_is_fitted_and_used(call, scratch):
     code, out, err = call("fit", "cars.csv", *TARGET, "-o", "new.takagi", "--committee", "--iterations", 60)
     assert code == 0

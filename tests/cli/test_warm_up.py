@@ -9,6 +9,7 @@ from takagi import workflow
 from takagi.cli import main
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [[], ["--json"]])
 def test_it_tells_where_the_code_is(words, capsys):
     with pytest.raises(SystemExit) as ended:

@@ -114,6 +114,7 @@ def test_a_memory_finds_the_feature_in_which_rows_must_be_alike():
     assert left < 0.36  # the noise is 0.3, the days' own deviation 1
 
 
+@pytest.mark.slow
 def test_of_noise_mostly_nothing_is_remembered():
     memories = [learn(make_rows(200, 4, seed)) for seed in range(12)]
     assert sum(memory is not None for memory in memories) <= 4

@@ -481,6 +481,7 @@ def test_divergence_ends_with_finite_rules_and_a_warning(friedman, optimizer, ra
     assert model.score(*friedman) > -0.5
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Training did not improve")
 def test_ten_thousand_features():
     X = np.random.default_rng(0).normal(size=(60, 10_000))

@@ -89,6 +89,7 @@ def edit(package: Path, old: str, new: str) -> None:
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
+@pytest.mark.slow
 def test_new_code_runs_after_an_edit_and_old_code_after_going_back(package):
     first = run(package)
     assert not first.was_there
@@ -106,6 +107,7 @@ def test_code_goes_to_the_folder_that_is_told(variable, package, tmp_path):
     assert tmp_path / "own" in run(package, **{variable: tmp_path / "own"}).folder.parents
 
 
+@pytest.mark.slow
 def test_code_goes_to_the_users_folder_if_the_installation_cannot_be_written_to(package, tmp_path):
     (package / "kernels" / "__pycache__").touch()
     first = run(package, XDG_CACHE_HOME=tmp_path / "cache")
@@ -122,12 +124,14 @@ def test_code_stays_in_memory_if_no_folder_can_be_written_to(package, tmp_path):
     assert outcome.remarks.count("no folder can be written to") == 1
 
 
+@pytest.mark.slow
 def test_a_filled_folder_serves_those_who_cannot_write_to_it(package, tmp_path):
     first = run(package, TAKAGI_CACHE_DIR=tmp_path / "filled")
     again = run(package, UNWRITABLE + PROGRAM, TAKAGI_CACHE_DIR=tmp_path / "filled")
     assert again == first._replace(was_there=True, n_compiled=0)
 
 
+@pytest.mark.slow
 def test_damaged_code_is_compiled_anew(package):
     first = run(package)
     (path,) = first.folder.glob("*.code")
@@ -141,6 +145,7 @@ def test_damaged_code_is_compiled_anew(package):
     assert run(package) == first._replace(was_there=True, n_compiled=0)
 
 
+@pytest.mark.slow
 def test_processors_do_not_share_code(package):
     first = run(package, NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")
     other = run(package)

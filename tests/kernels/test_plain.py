@@ -81,6 +81,7 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_trained_models_work_without_compilation(done):
     assert done.returncode == 0, done.stderr[-2000:]
 
@@ -108,6 +109,7 @@ assert kernels.find_kernel("predict_rows", 1) is kernels.predict_rows
 """
 
 
+@pytest.mark.slow
 def test_few_rows_are_predicted_at_once_where_nothing_is_compiled(folder, tmp_path):
     source = Path(kernels.__file__).parents[1]
     shutil.copytree(source, tmp_path / "takagi", ignore=shutil.ignore_patterns("__pycache__"))

@@ -103,6 +103,7 @@ def read_payload(page):
     return json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL).group(1))
 
 
+@pytest.mark.slow
 def test_large_rules_are_packed():
     rules = read_payload(make_report(wide).to_html())["model"]["parts"][0]
     assert rules["centers"]["shape"] == [64, 500]

@@ -83,6 +83,7 @@ def test_what_the_listener_raises_ends_training(table):
 # -- search ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_search_is_cross_validation_on_the_same_folds(table):
     settings = list_candidates(2, 60, 3)
     events = []
@@ -100,6 +101,7 @@ def test_a_search_is_cross_validation_on_the_same_folds(table):
     assert {(event.task, event.total) for event in events} == {("Trying 5 settings on 5 folds", 25)}
 
 
+@pytest.mark.slow
 def test_a_search_gives_the_same_twice(table):
     settings = list_candidates(None, 20, 0)[:6]
     assert search_settings(table.X, table.y, settings) == search_settings(table.X, table.y, settings)

@@ -107,6 +107,7 @@ def test_classes_that_are_told_apart_have_finite_log_odds():
     assert model.score(X, np.where(X[:, 0] > 0, "b", "a")) > 0.97
 
 
+@pytest.mark.slow
 def test_number_of_rules_can_be_chosen():
     model = short(n_rules="auto", max_conditions=1, max_terms=2).fit(*make_moons(80, noise=0.1, random_state=0))
     assert 2 <= model.n_rules_ <= 12

@@ -42,6 +42,7 @@ def test_more_columns_than_terms_leave_those_that_tell_most():
     assert model.n_features == 12
 
 
+@pytest.mark.slow
 def test_the_expected_loss_is_that_of_new_rows():
     """On average over tables the loss of new rows is what their own rows let expect; these alone are too small."""
     expected, own, found = [], [], []
