@@ -1,4 +1,4 @@
-"""Inputs of rules: the origin they are measured from, their units, their projections, and values that are missing."""
+"""Inputs of rules: their origin, units and projections, and missing values."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def choose_origin(centers: FloatArray, widths: FloatArray) -> FloatArray:
-    """Return the point that rows are predicted relative to, since many widths away from zero digits would be lost.
+    """Return the origin for predictions, since many widths away from zero, digits would be lost.
 
-    It is the center of smallest modulus of each input, so that rules which lie far away have no say in it, and zero
-    where that center is less than a hundred of its widths away from zero.
+    It is the center of smallest modulus of each input, so that rules far away do not count. It is zero if that center
+    is less than a hundred of its widths away from zero.
     """
     nearest = np.abs(centers).argmin(axis=0)[None]
     center, width = (np.take_along_axis(values, nearest, axis=0)[0] for values in (centers, widths))
@@ -29,7 +29,7 @@ def augment(X: FloatArray, projection: FloatArray | None) -> FloatArray:
 
 
 def rescale_projection(projection: FloatArray | None, mean: FloatArray, scale: FloatArray) -> FloatArray | None:
-    """Return a projection of ``x * scale + mean`` that is this one of x."""
+    """Return the projection of ``x * scale + mean`` that equals this projection of x."""
     if projection is None:
         return None
     slopes = projection[1:] / np.reshape(scale, (-1, 1))
@@ -40,7 +40,7 @@ def rescale_intervals(intervals: FloatArray | None, mean: FloatArray, scale: Flo
     """Return the limits of ``x * scale + mean``, given those of x."""
     if intervals is None:
         return None
-    with np.errstate(over="ignore"):  # a limit beyond all numbers is none
+    with np.errstate(over="ignore"):  # an infinite limit is none
         return intervals * np.reshape(scale, (-1, 1)) + np.reshape(mean, (-1, 1))
 
 
@@ -48,10 +48,10 @@ def rescale_intervals(intervals: FloatArray | None, mean: FloatArray, scale: Flo
 
 
 def fill_unknown(rows: FloatArray, rules: "RuleBase", names: Sequence[str]) -> FloatArray:
-    """Return rows in which NaN is left only in features that rules know to be missing at times.
+    """Return rows with NaN only in features that had missing values in training.
 
-    Rules that were fitted to rows in which a feature was never missing have not learned to do without it: for them a
-    missing value is the mean of that feature.
+    If a feature was never missing in training, the rules have not learned to handle missing values of it. There, a
+    missing value is replaced by the mean of the feature.
     """
     holes = np.isnan(rows)
     if np.isinf(rows).any():
@@ -70,14 +70,14 @@ def fill_unknown(rows: FloatArray, rules: "RuleBase", names: Sequence[str]) -> F
 
 
 def measure_levels(inputs: FloatArray, centers: FloatArray, widths: FloatArray) -> FloatArray:
-    """Return the log firing levels of rules, of shape (n_rows, n_rules); what is missing says nothing about them."""
+    """Return the log firing levels of rules, of shape (n_rows, n_rules); missing values are ignored."""
     add_up = np.sum if are_finite(inputs) else np.nansum
     sets = zip(centers, widths, strict=True)
     return np.column_stack([-0.5 * add_up(((inputs - center) / width) ** 2, axis=1) for center, width in sets])
 
 
 def evaluate_formulas(inputs: FloatArray, consequents: FloatArray, usual: FloatArray | None) -> FloatArray:
-    """Return what formulas say, of shape (n_rows, n_rules, n_outputs); a rule takes what is usual for it if missing.
+    """Return the outputs of formulas, of shape (n_rows, n_rules, n_outputs); usual values replace missing ones.
 
     Without projections, `usual` has an entry for each input of the formulas.
     """
@@ -95,6 +95,6 @@ def evaluate_formulas(inputs: FloatArray, consequents: FloatArray, usual: FloatA
 
 
 def are_equal(one: Any, other: Any) -> bool:
-    """Whether two values of rules are the same; what is no number equals itself."""
+    """Whether two values of rules are the same; NaN equals NaN."""
     is_number = isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
     return bool(np.array_equal(one, other, equal_nan=is_number))

@@ -1,4 +1,4 @@
-"""A model opened: the rule base inside an estimator or a pipeline, and how the user's table becomes its matrix."""
+"""Access to a model: the rule base in an estimator or a pipeline, and the way from the user's table to its matrix."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -17,25 +17,25 @@ from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
 from takagi.tables import Column, TableColumns
 
-SIMILAR = "similar rows"  # the name of what a committee's memory adds
-DISAGREEMENT = "disagreement"  # that of what the mean of probabilities is beside the mean of log-odds
+SIMILAR = "similar rows"  # the name of the correction by a committee's memory
+DISAGREEMENT = "disagreement"  # the name of the difference between mean probability and mean log-odds
 _SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler")  # of scikit-learn
 
 
 @dataclass(frozen=True)
 class OpenModel:
-    """What explanations, reports and exports need of a model."""
+    """The parts of a model that explanations, reports and exports need."""
 
     model: RuleModel  # in the units and names of the encoded table; scalers of a pipeline are folded into it
     columns: tuple[Column, ...]  # of the user's table, each with the features (columns of the matrix) that it became
-    encode: Callable[[Table], FloatArray]  # takes the user's table to the matrix that the rules speak of, with checks
+    encode: Callable[[Table], FloatArray]  # turns the user's table into the matrix of the rules, with checks
     regressor: Any = None  # the fitted regressor, None for a bare rule base
-    encoder: TableColumns | None = None  # what stands first where columns may be categories or have missing values
+    encoder: TableColumns | None = None  # the first step if columns may be categories or have missing values
     other_steps: tuple[Any, ...] = ()  # transformers that neither the rules nor the encoder include, such as PCA
 
     @property
     def rules(self) -> RuleBase:
-        """The rule base, where the model is one."""
+        """The rule base, if the model is a single one."""
         if len(self.model.parts) > 1:
             raise TypeError(
                 f"The model is a sum of {len(self.model.parts)} rule bases, and this takes one. Take "
@@ -72,7 +72,7 @@ class OpenModel:
         return targets
 
     def share_classes(self, X: Table, y: Table) -> FloatArray | None:
-        """Return which part of the rows that each rule governs has the class of each output; None without labels."""
+        """Return the fraction of each class among the rows that each rule governs; None without labels."""
         if y is None:
             return None
         if X is None:
@@ -108,7 +108,7 @@ class OpenModel:
         return replace(self.model, parts=tuple(measured))
 
     def inputs_of(self, column: int) -> np.ndarray:
-        """Return the features that a column became."""
+        """Return the features that a column was encoded as."""
         start = sum(len(c.inputs) for c in self.columns[:column])
         return np.arange(start, start + len(self.columns[column].inputs))
 
@@ -143,12 +143,12 @@ def find_place(output: str | int, names: Sequence[str]) -> int:
 class OpenCommittee:
     """The members of a committee, which predicts their mean, and its memory; any other model is its only member.
 
-    Committees of classifiers predict the mean of probabilities. Before the link, that is the mean of what the members
-    say plus a term for their disagreement, which no column has a share in.
+    Committees of classifiers predict the mean probability. Before the link, that is the mean output of the members plus
+    a term for their disagreement, which belongs to no column.
     """
 
     members: tuple[OpenModel, ...]
-    # From encoded rows to what the memory adds and how many similar rows it finds, both (n_rows, n_outputs).
+    # From encoded rows to the memory's correction and the number of similar rows, both (n_rows, n_outputs).
     recall: Callable[[FloatArray], tuple[FloatArray, FloatArray]] | None = None
 
     @property
@@ -158,7 +158,7 @@ class OpenCommittee:
 
     @property
     def term(self) -> str | None:
-        """The name of what a prediction has beside the mean of what the members say; None if it has nothing."""
+        """The name of the term that is added to the mean output of the members; None if there is none."""
         if self.recall is not None:
             return SIMILAR
         return DISAGREEMENT if len(self.members) > 1 and self.first.model.link != "identity" else None
@@ -173,9 +173,9 @@ class OpenCommittee:
         return mean if self.recall is None else mean + self.recall(rows)[0]
 
     def find_term(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return that term for encoded rows, and a number that tells of it, both of shape (n_rows, n_outputs).
+        """Return that term for encoded rows, and a number that describes it, both of shape (n_rows, n_outputs).
 
-        The number is that of similar rows, or the standard deviation of what the members say.
+        The number is that of similar rows, or the standard deviation of the members' outputs.
         """
         if self.recall is not None:
             return self.recall(rows)
@@ -183,10 +183,10 @@ class OpenCommittee:
         return self.combine(outputs) - outputs.mean(axis=0), outputs.std(axis=0)
 
     def combine(self, outputs: FloatArray) -> FloatArray:
-        """Return what the committee says if its members say so, of shape (n_members, n_rows, n_outputs)."""
+        """Return the committee's output, given those of its members, of shape (n_members, n_rows, n_outputs)."""
         if len(outputs) == 1 or self.first.model.link == "identity":
             return outputs.mean(axis=0)
-        from scipy.special import log_expit, log_softmax, logsumexp  # which numbers need not wait for
+        from scipy.special import log_expit, log_softmax, logsumexp  # not needed for regression
 
         if self.first.model.link == "logit":
             return logsumexp(log_expit(outputs), axis=0) - logsumexp(log_expit(-outputs), axis=0)
@@ -197,7 +197,7 @@ class OpenCommittee:
         return np.array([member.model.predict_raw(rows) for member in self.members])
 
     def average_row(self) -> FloatArray | None:
-        """Return the average of the training rows, encoded; None if the rules have seen none."""
+        """Return the average of the training rows, encoded; None if it is not known."""
         profiles = [member.model.profile for member in self.members]
         means = [profile.mean for profile in profiles if profile is not None]
         return np.mean(means, axis=0) if means else None
@@ -312,13 +312,13 @@ def _is_affine(step: Any) -> bool:
 
 
 def _fold(scaler: Any, rules: RuleModel) -> RuleModel:
-    """Return rules about what goes into a scaler, given rules about what comes out."""
+    """Return rules for the input of a scaler, given rules for its output."""
     shift, scale = _read_scaler(scaler, rules.n_features)
     return rules.rescale(shift, scale, np.zeros(rules.n_outputs), np.ones(rules.n_outputs))
 
 
 def _read_scaler(scaler: Any, n_features: int) -> tuple[FloatArray, FloatArray]:
-    """Return what a scaler takes away from each column, and what it divides it by then."""
+    """Return what a scaler subtracts from each column, and what it then divides by."""
     if hasattr(scaler, "min_"):  # a MinMaxScaler
         shift, scale = -scaler.min_ / scaler.scale_, 1 / scaler.scale_
     else:

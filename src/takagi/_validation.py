@@ -96,7 +96,7 @@ def read_target_names(y: Table) -> list[str] | None:
 
 
 def check_start(rules: "RuleBase | None", n_outputs: int) -> None:
-    """Raise an error unless rules to go on from, if there are any, have so many outputs."""
+    """Raise an error if there are rules to continue from and they have another number of outputs."""
     if rules is not None and rules.n_outputs != n_outputs:
         raise ValueError(
             f"The rules to go on from have {rules.n_outputs} target(s), but y has {n_outputs}. To start anew, set "
@@ -105,5 +105,5 @@ def check_start(rules: "RuleBase | None", n_outputs: int) -> None:
 
 
 def make_rng(random_state: Any) -> np.random.Generator:
-    """Return a generator that is seeded by scikit-learn's kind of random state."""
+    """Return a NumPy generator, seeded by a scikit-learn `random_state`."""
     return np.random.default_rng(check_random_state(random_state).randint(2**32, size=4, dtype=np.uint64))

@@ -1,4 +1,4 @@
-"""Bends: the curved terms that a formula may have beside slopes."""
+"""Bends: the nonlinear terms of a formula, in addition to slopes."""
 
 from dataclasses import dataclass, replace
 
@@ -13,20 +13,20 @@ KINDS = ("log", "above", "up to")
 
 @dataclass(frozen=True)
 class Bend:
-    """A curved term of one feature: ``log(x - knot)``, ``max(x - knot, 0)`` or ``min(x, knot)``.
+    """A nonlinear term of one feature: ``log(x - knot)``, ``max(x - knot, 0)`` or ``min(x, knot)``.
 
     Parameters
     ----------
     feature : int
         The feature, from 0.
     kind : {"log", "above", "up to"}
-        The logarithm of how far x is above the knot; how far x is above the knot, zero below it; or x up to the knot,
-        which is what it stays above.
+        The logarithm of the distance of x above the knot; that distance itself, zero below the knot; or x up to the
+        knot, and the knot above it.
     knot : float
-        Where the term bends; for a logarithm, the value at which it has its pole, mostly 0.
+        Where the term bends; for a logarithm, the position of its pole, usually 0.
     floor : float, default=0.0
-        For a logarithm, the least distance from the knot: nearer values, and those on the other side, are taken for it,
-        so that every row has a prediction.
+        For a logarithm, the smallest distance from the knot: smaller and negative distances are replaced by it, so that
+        every row has a prediction.
 
     Examples
     --------
@@ -90,6 +90,6 @@ class Bend:
 def rescale_bends(
     bends: tuple[Bend, ...], mean: FloatArray, scale: FloatArray
 ) -> tuple[tuple[Bend, ...], FloatArray, FloatArray]:
-    """Return bends in other units, and what their weights and the bias are to be multiplied with and raised by."""
+    """Return bends in other units, with the factors for their weights and the constants for the bias."""
     moved = [bend.rescale(float(mean[bend.feature]), float(scale[bend.feature])) for bend in bends]
     return tuple(bend for bend, *_ in moved), np.array([m[1] for m in moved]), np.array([m[2] for m in moved])

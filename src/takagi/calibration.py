@@ -1,13 +1,13 @@
-"""Calibration: how far predictions are off on rows that the model has not seen, rule by rule.
+"""Calibration: the errors of predictions on held-out rows, rule by rule.
 
-Every rule has a spread of its own, and the spread at a row is their mean by how much each rule governs it::
+Every rule has a scale, and the spread at a row is the mean of the scales, weighted by the firing shares::
 
     spread(x) = sum_r share_r(x) scale_r
 
-Honest errors, those on rows that the model was not trained on, give the scales: by maximum likelihood (of Laplace's
-distribution, which outliers do not rule), shrunk towards one scale for all rules as far as cross-validation says. The
-conformity scores ``|error| / spread`` then say how many spreads an interval must reach to hold a wanted part of new
-rows: that is split conformal prediction with a normalized score.
+Scales come from held-out errors by maximum likelihood, under a Laplace distribution, which is robust to outliers. They
+are shrunk toward one scale for all rules; cross-validation chooses how much. A quantile of the conformity scores
+``|error| / spread`` is then the half-width of an interval in spreads: split conformal prediction with a normalized
+score.
 
 References
 ----------
@@ -27,32 +27,32 @@ from takagi._typing import ArrayLike, FloatArray, IntArray
 
 SOURCES = ("held out", "pilots", "folds", "given")
 MAX_SCORES = 1_000  # kept
-MOST_ROWS = 5_000  # that scales are learned from
+MOST_ROWS = 5_000  # used to learn scales
 _FOLDS = 4
 _FEWEST_ROWS = 20  # with fewer, all rules have one scale
 _SHRINKAGE = (10.0, 0.5)  # penalties on the logarithms of scales; the first candidate is one scale for all
-_MOST_APART = np.log(4.0)  # of a scale from the common one, as a logarithm
+_MOST_APART = np.log(4.0)  # largest distance of a scale from the common one, as a logarithm
 _MAX_ITER = 15
 _HAIR = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """What is known of a model's errors on rows that it has not seen.
+    """The errors of a model on held-out rows.
 
     Parameters
     ----------
     scale : array of shape (n_rules, n_outputs)
-        The standard deviation of predictions where a rule governs alone.
+        The standard deviation of the errors where only this rule fires.
     scores : array of shape (n_scores, n_outputs)
-        Errors in units of the spread at their rows, without sign, the smallest first: all, or about 1,000 of them.
+        Absolute errors divided by the spread at their rows, in ascending order: all, or about 1,000 of them.
     levels : array of shape (n_scores, n_outputs)
-        The part of new rows whose score is at most as large, at least: of n rows of equal weight, the i-th smallest
-        score has ``i / (n + 1)``.
+        A lower bound of the fraction of new rows whose score is at most as large: for n rows of equal weight, the i-th
+        smallest score has ``i / (n + 1)``.
     n_rows : int
-        How many rows there were.
+        Number of rows.
     source : {"held out", "pilots", "folds", "given"}
-        Whose errors they are: the model's on rows that it held out or was given later, or those of fits to parts of the
+        Where the errors come from: the model itself, on rows that it held out or got later; or fits to some of the
         training rows, in pilots or in cross-validation.
 
     Examples
@@ -89,7 +89,7 @@ class Calibration:
             raise unknown_name("source", self.source, SOURCES)
 
     def find_reach(self, coverage: float) -> FloatArray:
-        """Return how many spreads an interval reaches to either side to hold a part of new rows, for each output.
+        """Return the half-width of an interval of a given coverage, in spreads, for each output.
 
         Raises
         ------
@@ -128,7 +128,7 @@ def check_coverage(coverage: float) -> None:
 
 
 def count_needed(coverage: float) -> int:
-    """Return how many rows of equal weight an interval needs.
+    """Return how many rows of equal weight an interval of a given coverage needs.
 
     >>> count_needed(0.9), count_needed(0.95), count_needed(0.5)
     (9, 19, 1)
@@ -144,12 +144,12 @@ def make_intervals(prediction: FloatArray, half: FloatArray) -> FloatArray:
 def measure_calibration(
     share: FloatArray, errors: FloatArray, weight: ArrayLike | None = None, source: str = "given"
 ) -> Calibration:
-    """Learn scales and scores from the errors of rows that the model has not seen.
+    """Learn scales and scores from errors on held-out rows.
 
     Parameters
     ----------
     share : array of shape (n_rows, n_rules)
-        How much each rule governs each row; brought to a sum of 1.
+        Firing shares of the rules; normalized to a sum of 1.
     errors : array of shape (n_rows, n_outputs)
         Targets minus predictions, at least one row.
     weight : array of shape (n_rows,), optional
@@ -180,15 +180,15 @@ def _measure_output(
     else:
         scale, spread = learn_scales(share, sizes / peak, weight)
         scores = sizes / peak / spread
-        deviation = np.sqrt(np.average(scores**2, weights=weight))  # makes scales those of standard deviations
+        deviation = np.sqrt(np.average(scores**2, weights=weight))  # turns scales into standard deviations
         scale, scores = scale * peak * deviation, scores / deviation
     return scale, *_sort_scores(scores, weight)
 
 
 def _sort_scores(scores: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return scores and their levels, the smallest first, thinned out if they are many.
+    """Return scores and their levels in ascending order, only some of them if there are many.
 
-    The new row counts as one of mean weight, whose score may be the largest of all.
+    The new row has the mean weight, and its score may be the largest of all.
     """
     order = np.argsort(scores, kind="stable")
     levels = np.cumsum(weight[order]) / (weight.sum() + weight.mean())
@@ -200,10 +200,10 @@ def _sort_scores(scores: FloatArray, weight: FloatArray) -> tuple[FloatArray, Fl
 
 
 def learn_scales(share: FloatArray, sizes: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the scale of each rule, and the spread at each row by scales that were learned without the row.
+    """Return the scale of each rule, and the out-of-fold spread at each row.
 
-    The spread says how large the errors are on average; both are up to a common factor. Shrinkage is chosen by the
-    likelihood of the rows that were left out, and where one scale for all rules does best, all have that.
+    Both are known up to a common factor. The likelihood of the left-out rows chooses the shrinkage; if one scale for
+    all rules is best, all rules have it.
     """
     common = float(np.average(sizes, weights=weight))
     best = np.full(share.shape[1], common), np.full(len(sizes), common)
@@ -235,7 +235,7 @@ def _measure_surprise(sizes: FloatArray, spread: FloatArray, weight: FloatArray)
 def _maximize_likelihood(
     share: FloatArray, sizes: FloatArray, weight: FloatArray, shrinkage: float, start: FloatArray
 ) -> FloatArray:
-    """Return the logarithms of scales, in units of the mean size, that make errors most likely, shrunk towards 0."""
+    """Return the log scales, relative to the mean absolute error, of largest likelihood, shrunk toward 0."""
     sizes = sizes / max(float(np.average(sizes, weights=weight)), _HAIR)
 
     def measure(logs: FloatArray) -> tuple[float, FloatArray]:
@@ -246,11 +246,11 @@ def _maximize_likelihood(
         return float(loss), (share.T @ (weight * (1 - ratio) / spread)) * scale + shrinkage * logs
 
     bounds = [(-_MOST_APART, _MOST_APART)] * len(start)
-    from scipy.optimize import minimize  # not at the top: predictions need not wait for scipy
+    from scipy.optimize import minimize  # not at the top: predictions do not need scipy
 
     return minimize(measure, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": _MAX_ITER}).x
 
 
 def split_scales(calibration: Calibration, sizes: IntArray | list[int]) -> list[FloatArray]:
-    """Return the scales of groups of rules, given how many each of them has."""
+    """Return the scales of groups of rules, given the number of rules in each group."""
     return np.split(calibration.scale, np.cumsum(sizes)[:-1])

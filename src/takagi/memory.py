@@ -1,9 +1,9 @@
-"""The committee's memory: what its members lacked at the training rows, for rows that are like them.
+"""The committee's memory: Nadaraya-Watson regression of the members' out-of-fold errors.
 
-It is a rule base of order zero with a rule for each remembered row: IF every feature is near the row's THEN add the
-error that the member made on it that was not trained on it. Besides there is one rule that always fires a little and
-adds nothing, the damping: where no row is near, nothing is added. All rules share their widths, one per feature, and
-these make the memory: they tell in which features rows must be alike.
+It is a rule base of order zero with a rule for each training row: IF every feature is near the row's THEN add the row's
+out-of-fold error. One more rule, the damping, always fires a little and adds nothing, so the correction vanishes where
+no row is near. All rules share their bandwidths, one per feature. These are learned, and say in which features rows
+must be similar.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _FAR = 1e100
 
 @dataclass(frozen=True)
 class Memory:
-    """Rows, and what the committee's members lacked there.
+    """Training rows, the members' out-of-fold errors on them, and the bandwidths.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ class Memory:
     errors : ndarray of shape (n_remembered, n_outputs)
         Targets minus the predictions of the members that were not trained on the row.
     widths : ndarray of shape (2, n_outputs, n_features)
-        How near a row must be, for each of two memories that are averaged.
+        Bandwidths of the Gaussian kernel, for each of two memories that are averaged.
     damping : ndarray of shape (2, n_outputs)
-        How much must be near to be heeded; infinite where nothing is remembered of an output.
+        Constant added to the sum of the kernel weights; infinite for an output without a memory.
     """
 
     rows: FloatArray
@@ -44,14 +44,14 @@ class Memory:
     damping: FloatArray
 
     def correct(self, X: FloatArray, own: IntArray | None = None, n_threads: int = 1) -> FloatArray:
-        """Return what is to be added to predictions for rows, of shape (n_rows, n_outputs).
+        """Return the corrections of predictions for rows, of shape (n_rows, n_outputs).
 
-        `own` tells which remembered row each of them is itself, -1 for none; that one is left out.
+        `own` has the index of each row itself in the memory, -1 for none; that row is left out.
         """
         return self.recall(X, own, n_threads)[0]
 
     def recall(self, X: FloatArray, own: IntArray | None = None, n_threads: int = 1) -> tuple[FloatArray, FloatArray]:
-        """Return what `correct` does, and how many rows are near, each counted by its weight and firing level."""
+        """Return the corrections, as `correct` does, and the sums of the kernel weights of the rows."""
         corrections, numbers = np.zeros((2, len(X), self.errors.shape[1]))
         shelves = self._shelves
         own = np.full(len(X), -1) if own is None else own
@@ -76,14 +76,14 @@ class Memory:
 
 
 class Shelf(NamedTuple):
-    """Rows divided by widths, transposed, sorted by the feature that then tells most of them apart, which is first.
+    """Rows divided by bandwidths, transposed and sorted by the feature that then varies most, which is first.
 
-    Rows that fill up the last group of a kernel are too far away to count.
+    Padding rows of the last group of a kernel are too far away to count.
     """
 
     rows: FloatArray  # of shape (n_features, n_filled)
-    order: IntArray  # where each stood before
-    place: IntArray  # where each of those before stands
+    order: IntArray  # original position of each row
+    place: IntArray  # sorted position of each original row
     columns: IntArray
     origin: FloatArray
     widths: FloatArray
@@ -91,7 +91,7 @@ class Shelf(NamedTuple):
     def blend(
         self, X: FloatArray, own: IntArray, weight: FloatArray, errors: FloatArray, damping: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Return what errors blend to at rows of X, and how many rows are near, the own one of each left out."""
+        """Return the kernel means of errors at rows of X and the sums of weights, each without the row itself."""
         with np.errstate(over="ignore"):  # infinitely far away is far away
             queries = ((X - self.origin) / self.widths)[:, self.columns]
         blended, fired = np.empty((2, len(X)))
@@ -102,14 +102,14 @@ class Shelf(NamedTuple):
         return blended, fired
 
     def arrange(self, values: FloatArray) -> FloatArray:
-        """Return values of the rows in the order of the shelf, zero for those that fill it up."""
+        """Return values of the rows in the order of the shelf, zero for padding rows."""
         arranged = np.zeros(self.rows.shape[1])
         arranged[: len(values)] = values[self.order]
         return arranged
 
 
 def shelve(rows: FloatArray, widths: FloatArray, orders: IntArray | None = None) -> Shelf:
-    """Arrange rows for widths, given the order of the rows by each column if it is known."""
+    """Arrange rows for bandwidths, given the order of the rows by each column if it is known."""
     columns = np.argsort(-np.ptp(rows, axis=0) / widths, kind="stable")
     lead = columns[0]
     order = np.argsort(rows[:, lead], kind="stable") if orders is None else orders[:, lead]

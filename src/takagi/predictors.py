@@ -1,7 +1,7 @@
-"""What models predict, given their rules, and fitted models that do nothing else.
+"""Predictions of rules, and fitted models that can only predict.
 
-A model file holds all that prediction needs, and reading it takes neither scikit-learn nor numba. `RulePredictor` and
-`CommitteePredictor` stand for the estimators there: they have the same fitted attributes, and predict the same.
+A model file has all that prediction needs, and can be read without scikit-learn and numba. `RulePredictor` and
+`CommitteePredictor` replace the estimators there: they have the same fitted attributes, and predict the same.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _SHARED = ("n_features_in_", "is_single_target_", "feature_names_in_", "classes_
 
 
 def choose_labels(outputs: FloatArray, classes: np.ndarray) -> np.ndarray:
-    """Return the likeliest classes, given the log-odds of the second of two, or the logits of all."""
+    """Return the most probable classes, given the log-odds of the second of two, or the logits of all."""
     return classes[outputs.argmax(axis=1) if outputs.shape[1] > 1 else (outputs[:, 0] > 0).astype(np.intp)]
 
 
@@ -40,7 +40,7 @@ def find_chances(outputs: FloatArray) -> FloatArray:
 def average_outputs(
     models: Sequence[RuleModel], memory: Memory | None, rows: FloatArray, n_threads: int = 1
 ) -> FloatArray:
-    """Return the mean of what models predict, and what is remembered of such rows, of shape (n_rows, n_outputs)."""
+    """Return the mean prediction of models plus the memory's correction, of shape (n_rows, n_outputs)."""
     mean = np.mean([model.predict_raw(rows, n_threads) for model in models], axis=0)
     return mean if memory is None else mean + memory.correct(models[0].fill_rows(rows), n_threads=n_threads)
 
@@ -52,7 +52,7 @@ def average_chances(models: Sequence[RuleModel], rows: FloatArray, n_threads: in
 
 
 def spread_classes(proba: FloatArray) -> FloatArray:
-    """Return probabilities of all classes, given those of the second of two, or all already."""
+    """Return probabilities of all classes, given those of the second of two, or of all."""
     return np.hstack([1 - proba, proba]) if proba.shape[1] == 1 else proba
 
 
@@ -77,26 +77,26 @@ class PredictsIntervals:
     is_single_target_: bool
 
     def predict_interval(self, X: Table, coverage: float = 0.9) -> FloatArray:
-        """Return intervals that hold the targets of new rows in a given part of cases.
+        """Return prediction intervals, which contain the targets of new rows with a given probability.
 
-        That is split conformal prediction: an interval reaches as many spreads to either side of the prediction as hold
-        that part of the errors on rows that the model has not seen. The spread varies from rule to rule.
+        This is split conformal prediction: the half-width of an interval is the spread at the row times a quantile of
+        the scores of held-out rows. The spread varies from rule to rule.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
         coverage : float, default=0.9
-            The part of new rows whose target is to lie in its interval, between 0 and 1.
+            The fraction of new rows whose target lies in its interval, between 0 and 1.
 
         Returns
         -------
         ndarray of shape (n_rows, 2) or (n_rows, n_outputs, 2)
-            Lower and upper limits. Each of several targets has that coverage by itself.
+            Lower and upper limits. The coverage holds for each target separately.
 
         Raises
         ------
         ValueError
-            If no errors on unseen rows are known, or too few of them for that coverage.
+            If there are no held-out errors, or too few of them for that coverage.
         """
         check_coverage(coverage)
         calibration = self._find_calibration()
@@ -137,7 +137,7 @@ class PredictsIntervals:
 
 
 class _Predictor(PredictsIntervals):
-    """What stands for an estimator; scikit-learn checks its rows where they are neither a matrix nor a known frame."""
+    """Base class; scikit-learn checks rows only if they are neither a matrix nor a known data frame."""
 
     n_threads = 1
     calibration_: Calibration | None
@@ -217,9 +217,9 @@ class CommitteePredictor(_Predictor):
     members : list of RulePredictor
         The members.
     memory : Memory, optional
-        What it remembers of single rows.
+        The committee's memory.
     calibration : Calibration, optional
-        What is known of its errors.
+        Its held-out errors.
     """
 
     def __init__(
@@ -260,7 +260,7 @@ class PredictorPipeline:
     Parameters
     ----------
     steps : list of tuple
-        Their names, and the steps: what makes rows of a table, and then a predictor.
+        Names and steps: transformers of a table, and then a predictor.
     """
 
     def __init__(self, steps: list[tuple[str, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""Profiles: the summary of the data that texts, explanations and exports of rules need."""
+"""Profiles: summaries of the data for texts, explanations and exports of rules."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
@@ -25,13 +25,13 @@ class Profile:
     n_rows : int
         Number of rows.
     share : array of shape (n_rules,)
-        How much of the rows each rule governs: its mean firing share.
+        Mean firing share of each rule.
     mean : array of shape (n_features,)
         Means of the features.
     quantiles : array of shape (21, n_features)
         Quantiles of the features at 0, 5, ..., 100 %; each is a value that occurs.
     output_quantiles : array of shape (21, n_outputs)
-        The same of the targets.
+        The same for the targets.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Profile:
                 raise ValueError(f"{name} of a profile must be finite numbers, got NaN or infinity.")
 
     def place(self, feature: int, value: float) -> float:
-        """Return the part of the rows, from 0 to 1, whose feature is below a value."""
+        """Return the fraction of the rows, from 0 to 1, whose feature is below a value."""
         column = self.quantiles[:, feature]
         below = LEVELS[min(int(column.searchsorted(value, side="left")), len(LEVELS) - 1)]
         above = LEVELS[max(int(column.searchsorted(value, side="right")) - 1, 0)]
@@ -72,7 +72,7 @@ class Profile:
         return float(LEVELS[k] + (LEVELS[k + 1] - LEVELS[k]) * ((value - low) / (high - low)))
 
     def is_indicator(self, feature: int) -> bool:
-        """Return whether a feature is 0 or 1 throughout, but for rounding, and both occur."""
+        """Return whether a feature has only the values 0 and 1, up to rounding, and both occur."""
         column = self.quantiles[:, feature]
         if abs(column[0]) > 1e-9 or abs(column[-1] - 1) > 1e-9:
             return False
@@ -83,9 +83,9 @@ class Profile:
         return float(self.quantiles[0, feature]), float(self.quantiles[-1, feature])
 
     def find_limits(self) -> FloatArray:
-        """Return where values are held that are far beyond the data, of shape (n_features, 2): one range beyond.
+        """Return the limits of the features, of shape (n_features, 2): one range beyond the data.
 
-        A feature from 2 to 5 has the limits -1 and 8, and one that is 3 throughout is held there.
+        A feature from 2 to 5 has the limits -1 and 8; a feature that is always 3 is held at 3.
         """
         low, high = self.quantiles[0], self.quantiles[-1]
         with np.errstate(over="ignore"):
@@ -117,7 +117,7 @@ class Profile:
 def measure_profile(
     rows: tuple[ArrayLike, ArrayLike], firing_share: Callable[[FloatArray], FloatArray], weight: ArrayLike | None = None
 ) -> Profile:
-    """Summarize rows, which are features and targets: their ranges, and the rest of at most ten thousand of them.
+    """Summarize features and targets: ranges of all rows, and other figures of at most ten thousand of them.
 
     Values that are missing (NaN) are left out of the summary of their column.
 
@@ -144,7 +144,7 @@ def measure_profile(
 
 
 def join_profiles(first: Profile, second: Profile) -> Profile:
-    """Return the profile of the rows of two; quantiles between the ends are those of their quantiles.
+    """Return the joint profile of two sets of rows; inner quantiles are approximated from their quantiles.
 
     >>> import numpy as np
     >>> one = Profile(30, [1.0], [0.0], np.zeros((21, 1)), np.zeros((21, 1)))
@@ -165,13 +165,13 @@ def join_profiles(first: Profile, second: Profile) -> Profile:
 
 
 def sort_rules(rules: "RuleBase", profile: Profile) -> "RuleBase":
-    """Return rules with a profile that was measured with them, those that govern most first."""
+    """Return rules with a profile that was measured with them, sorted by their shares, the largest first."""
     order = np.argsort(-profile.share, kind="stable")
     return replace(rules.take(order), profile=replace(profile, share=profile.share[order]))
 
 
 def spread_rows(n_rows: int, most: int) -> IntArray:
-    """Return at most so many row numbers, evenly spread.
+    """Return at most `most` evenly spaced row numbers.
 
     >>> spread_rows(9, 3).tolist(), spread_rows(2, 3).tolist()
     ([0, 4, 8], [0, 1])
@@ -190,9 +190,9 @@ def _mean(columns: FloatArray, weight: FloatArray) -> FloatArray:
 
 
 def _quantiles(columns: FloatArray, sample: IntArray, weight: FloatArray) -> FloatArray:
-    """Return weighted quantiles that are values of the columns: the smallest with so much weight up to it.
+    """Return weighted quantiles that are values of the columns: the smallest value with enough weight up to it.
 
-    A sample of the rows, which may miss the smallest and the largest value of all, tells those in between.
+    Inner quantiles come from a sample of the rows, which may miss the smallest and the largest value of all.
     """
     quantiles = np.empty((len(LEVELS), columns.shape[1]))
     for m, (column, own) in enumerate(_split_present(columns[sample], weight)):
@@ -204,7 +204,7 @@ def _quantiles(columns: FloatArray, sample: IntArray, weight: FloatArray) -> Flo
 
 
 def _split_present(columns: FloatArray, weight: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Yield the values of each column that are there, with their weights; zero for a column without any."""
+    """Yield the values of each column that are not missing, with their weights; zero for a column without any."""
     for column in columns.T:
         present = ~np.isnan(column)
         if present.all():

@@ -1,4 +1,4 @@
-"""The rule base: the one noun that training, prediction, explanation and export share.
+"""The rule base, which training, prediction, explanation and export share.
 
 A rule reads "IF a_1 is about c_1 +- s_1 and ... THEN y = w_0 + w_1 b_1 + ...". Its inputs are the features, or the
 features after a few affine combinations of them (projections).
@@ -30,7 +30,7 @@ from takagi.bend import Bend, rescale_bends
 from takagi.kernels import PARAMETERS, count_blocks
 from takagi.profile import Profile
 
-_NUMBERS_PER_CALL = 2**18  # what one call of the kernel copies and predicts at a time
+_NUMBERS_PER_CALL = 2**18  # rows that one call of the kernel copies and predicts
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +45,8 @@ class RuleBase(ShowsText):
 
     Formulas may also have bends, which are curved terms of single features, after the features in ``b``.
 
-    A feature that is missing (NaN) has no term in ``log f_r``, and counts as `usual` in the formula of rule r; where
-    nothing is known of that, it counts as the mean of the feature in the `profile` throughout.
+    A missing feature (NaN) has no term in ``log f_r``, and counts as `usual` in the formula of rule r. If there is no
+    usual value, it counts as the mean of the feature in the `profile`, in conditions and formulas.
 
     The prediction is y itself, or with a `link` the probability of a class: ``1 / (1 + exp(-y))`` for one output, and
     ``softmax(y)`` over several.
@@ -64,22 +64,22 @@ class RuleBase(ShowsText):
     tied_projection : bool, default=False
         Whether both projections are one, and are trained as one.
     sets : int array of shape (n_rules, n_antecedent_inputs), optional
-        Which of an input's shared sets each rule uses; None where every rule has sets of its own.
+        Which of an input's shared sets each rule uses; None if every rule has its own sets.
     feature_names, output_names : sequence of str, optional
         Names to print; ``x0, x1, ...`` and ``y`` (or ``y0, y1, ...``) by default.
     profile : Profile, optional
-        A summary of the data that the rules were fitted on, from which the text takes words, shares and digits.
+        A summary of the training data; the text of the rules takes words, shares and digits from it.
     link : {"identity", "logit", "softmax"}, default="identity"
         What outputs are: predictions, the log-odds of one class, or the logits of as many classes as outputs.
     bends : sequence of Bend, optional
         Curved terms of the consequents; not together with projections.
     intervals : array of shape (n_rules, n_features, 2), optional
-        What the words of each condition mean: the smallest and the largest value of the feature for which it holds,
-        minus or plus infinity where there is no limit. Without them a condition holds where its membership is at least
-        one half.
+        The interval of each condition: the smallest and the largest value of the feature for which it holds, minus or
+        plus infinity if there is no limit. Without intervals a condition holds where its membership is at least one
+        half.
     limits : array of shape (n_features, 2), optional
-        The smallest and the largest value of each feature that the rules are asked about: values beyond are held, that
-        is, taken for the limit. Minus or plus infinity is no limit.
+        Limits of each feature: values beyond a limit are held, that is, replaced by the limit. Minus or plus infinity
+        is no limit.
     usual : array of shape (n_rules, n_features), optional
         What a missing value counts as in the formula of each rule; NaN for features that were never missing. Not
         together with projections.
@@ -174,11 +174,11 @@ class RuleBase(ShowsText):
         return self.expand_rows(rows) if self.bends else augment(self._hold(rows), self.consequent_projection)
 
     def hold_rows(self, X: ArrayLike) -> FloatArray:
-        """Return rows with each value beyond the limits taken for the limit; what the rules say is said of these."""
+        """Return rows with each value beyond a limit replaced by the limit; predictions use these rows."""
         return self._hold(self.check_rows(X))
 
     def expand_rows(self, X: FloatArray) -> FloatArray:
-        """Return held rows with a column for each bend after the features: what the rules of `expand` take."""
+        """Return held rows with a column for each bend after the features, as the rules of `expand` need them."""
         rows = self._hold(X)
         return np.column_stack([rows, *self._bend(rows)]) if self.bends else rows
 
@@ -205,10 +205,10 @@ class RuleBase(ShowsText):
     def predict(self, X: ArrayLike, n_threads: int = 1) -> FloatArray:
         """Return predictions, of shape (n_rows,) for one output and (n_rows, n_outputs) for several.
 
-        With a link they are probabilities: of the one class that the output speaks of, or of all classes.
+        With a link they are probabilities: of the output's class, or of all classes.
 
-        Memory beside the result does not grow with the number of rows; `n_threads` of them share the work, and their
-        number does not change a bit of the result.
+        Additional memory does not grow with the number of rows. `n_threads` is the number of threads; it does not
+        change a bit of the result.
         """
         prediction = self._evaluate(X, n_threads, self.link)[0]
         return prediction[:, 0] if self.n_outputs == 1 else prediction
@@ -239,14 +239,14 @@ class RuleBase(ShowsText):
 
     @cached_property
     def _packed(self) -> tuple[FloatArray, kernels.Shape, FloatArray, FloatArray | None]:
-        """The rules as the kernels want them, relative to an origin; the origin, and what is usual; kept."""
+        """The rules in the layout of the kernels, relative to an origin; the origin; the usual values. Cached."""
         plain = self.expand()
         origin = choose_origin(plain.centers[:, -plain.n_features :], plain.widths[:, -plain.n_features :])
         moved = plain.rescale(-origin, np.ones_like(origin), np.zeros(1), np.ones(1))
         return *pack(moved), origin, pack_usual(moved)
 
     def check_rows(self, X: ArrayLike) -> FloatArray:
-        """Return rows as a matrix of numbers, NaN only where rules know of it, or an error that says what is wrong."""
+        """Return rows as a matrix of numbers, with NaN only if the rules handle missing values, or raise an error."""
         rows = np.asarray(X, dtype=float)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(f"X must have shape (n_rows, {self.n_features}), got {rows.shape}.")
@@ -257,8 +257,8 @@ class RuleBase(ShowsText):
     def rescale(self, x_mean: FloatArray, x_scale: FloatArray, y_mean: FloatArray, y_scale: FloatArray) -> "RuleBase":
         """Change units: return the rule base for ``x * x_scale + x_mean`` and ``y * y_scale + y_mean``.
 
-        The new rules say of the new numbers what these rules say of ``(x - x_mean) / x_scale``. Probabilities have no
-        units: with a link, y must stay as it is.
+        The new rules predict for the new numbers what these rules predict for ``(x - x_mean) / x_scale``. Probabilities
+        have no units: with a link, y cannot be rescaled.
         """
         if self.link != "identity" and (np.any(np.not_equal(y_mean, 0)) or np.any(np.not_equal(y_scale, 1))):
             raise ValueError(f"rules with link {self.link!r} predict probabilities, whose units cannot be changed.")
@@ -290,7 +290,7 @@ class RuleBase(ShowsText):
         )
 
     def take(self, rules: ArrayLike) -> "RuleBase":
-        """Return some of the rules, in the given order; their shares of the data are then no longer known."""
+        """Return some of the rules, in the given order, without their shares of the data."""
         index = np.asarray(rules, dtype=np.intp)
         return replace(
             self,
@@ -304,7 +304,7 @@ class RuleBase(ShowsText):
         )
 
     def expand(self) -> "RuleBase":
-        """Return the same rules without bends, which are then features; `expand_rows` makes the rows for them."""
+        """Return the same rules with bends as additional features; `expand_rows` makes the rows for them."""
         if not self.bends:
             return self
         n_bends, names = len(self.bends), name_features(self)
@@ -360,20 +360,20 @@ class RuleBase(ShowsText):
 
 
 def apply_link(outputs: FloatArray, link: str) -> FloatArray:
-    """Return what outputs of shape (n_rows, n_outputs) predict: themselves, or the probabilities of classes.
+    """Return the predictions for outputs of shape (n_rows, n_outputs): the outputs, or class probabilities.
 
     >>> apply_link(np.array([[0.0], [2.0]]), "logit").round(2).tolist()
     [[0.5], [0.88]]
     """
     if link == "identity":
         return outputs
-    from scipy.special import expit, softmax  # not at the top: predictions of numbers need not wait for scipy
+    from scipy.special import expit, softmax  # not at the top: regression does not need scipy
 
     return expit(outputs) if link == "logit" else softmax(outputs, axis=1)
 
 
 def pack(rules: RuleBase) -> tuple[FloatArray, kernels.Shape]:
-    """Lay a rule base out as the kernels want it: one flat vector and its sizes."""
+    """Return a rule base in the layout of the kernels: one flat vector and its sizes."""
     if rules.bends:
         raise ValueError("rules with bends cannot be trained by gradient descent; fit them with recipe='short'.")
     sizes = rules.n_features, rules.n_rules, count_blocks(rules.n_rules), rules.n_outputs
@@ -388,5 +388,5 @@ def unpack(theta: FloatArray, rules: RuleBase) -> RuleBase:
 
 
 def pack_usual(rules: RuleBase) -> FloatArray | None:
-    """Lay out what is usual for rules as the kernels want it, None if nothing is known of that."""
+    """Return the usual values of rules in the layout of the kernels, None if there are none."""
     return None if rules.usual is None else kernels.to_lanes(np.nan_to_num(rules.usual))

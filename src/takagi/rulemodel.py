@@ -1,4 +1,4 @@
-"""The model: a sum of rule bases, "main rules" and "adjustments"; mostly there is one."""
+"""The model: a sum of rule bases, "main rules" and "adjustments"; usually there is only one."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -25,15 +25,15 @@ class RuleModel(ShowsText):
     """A frozen sum of rule bases over the same features and outputs.
 
     The outputs of the parts are added up, and the link, which all parts have in common, comes last. The first part has
-    the main rules, the others adjust what these say. A model of one part is that rule base.
+    the main rules, the others adjust their outputs. A model of one part equals that rule base.
 
     Parameters
     ----------
     parts : sequence of RuleBase
-        At least one, with equal numbers and names of features and outputs, equal links, and equal limits; those without
-        limits take the others'.
+        At least one, with equal numbers and names of features and outputs, equal links, and equal limits; parts without
+        limits get those of the others.
     calibration : Calibration, optional
-        How far predictions are off on rows that the model has not seen, with a scale for each rule of each part.
+        The errors on held-out rows, with a scale for each rule of each part.
 
     Examples
     --------
@@ -108,21 +108,21 @@ class RuleModel(ShowsText):
 
     @property
     def limits(self) -> FloatArray | None:
-        """Where values are held, of shape (n_features, 2); None if nowhere. See `RuleBase`."""
+        """The limits of the features, of shape (n_features, 2); None if there are none. See `RuleBase`."""
         return self.first.limits
 
     # -- what the rules say about rows ---------------------------------------------------------------------------------
 
     def check_rows(self, X: ArrayLike) -> FloatArray:
-        """Return rows as a matrix of finite numbers, or an error that says what is wrong."""
+        """Return rows as a matrix of finite numbers, or raise an error."""
         return self.first.check_rows(X)
 
     def hold_rows(self, X: ArrayLike) -> FloatArray:
-        """Return rows with each value beyond the limits taken for the limit; what the rules say is said of these."""
+        """Return rows with each value beyond a limit replaced by the limit; predictions use these rows."""
         return self.first.hold_rows(X)
 
     def fill_rows(self, X: ArrayLike) -> FloatArray:
-        """Return held rows with the mean of its column in place of each missing value."""
+        """Return held rows with missing values replaced by the mean of their column."""
         rows = self.hold_rows(X)
         if self.profile is None or are_finite(rows):
             return rows
@@ -158,7 +158,7 @@ class RuleModel(ShowsText):
         return both[:, : self.n_outputs], both[:, self.n_outputs :]
 
     def predict_interval(self, X: ArrayLike, coverage: float = 0.9, n_threads: int = 1) -> FloatArray:
-        """Return intervals that hold so much of new rows, of shape (n_rows, 2), or (n_rows, n_outputs, 2) of several.
+        """Return intervals of a given coverage, of shape (n_rows, 2), or (n_rows, n_outputs, 2) for several outputs.
 
         Raises
         ------
@@ -194,10 +194,10 @@ class RuleModel(ShowsText):
         return replace(self, parts=tuple(part.rename(feature_names, output_names) for part in self.parts))
 
     def add_spread(self, coverage: float | None = None) -> "RuleModel":
-        """Return a model whose outputs are those of this one, and then the standard deviation of each.
+        """Return a model with the outputs of this one, followed by the standard deviation of each.
 
-        With a coverage, it is half the width of the interval instead. A rule's scale is a formula without slopes, so
-        that the spread is predicted as everything else is.
+        With a coverage, half the width of the interval takes the place of the standard deviation. A rule's scale is a
+        formula without slopes, so the spread is predicted like any other output.
         """
         if coverage is not None:
             check_coverage(coverage)
@@ -215,10 +215,10 @@ class RuleModel(ShowsText):
         return replace(self, parts=tuple(replace(part, limits=held) for part in self.parts))
 
     def merge(self) -> RuleBase:
-        """Return one rule base that predicts the same: a rule for each choice of one rule per part.
+        """Return one rule base that predicts the same: a rule for each combination of one rule per part.
 
-        Conditions of the chosen rules are joined and their formulas added. That is exact as long as no two parts ask
-        about the same feature; there are then as many rules as the product of the parts' numbers.
+        Conditions of the combined rules are joined and their formulas added. This is exact if no two parts have
+        conditions on the same feature. The number of rules is the product of those of the parts.
 
         Raises
         ------
@@ -235,7 +235,7 @@ class RuleModel(ShowsText):
         merged = []
         for choice in choices:
             widths = np.array([part.widths[r] for part, r in zip(self.parts, choice, strict=True)])
-            owner = np.isfinite(widths).argmax(axis=0)  # the part that asks about the feature
+            owner = np.isfinite(widths).argmax(axis=0)  # the part with a condition on the feature
             centers = np.array([part.centers[r] for part, r in zip(self.parts, choice, strict=True)])
             consequents = sum(weight[r] for weight, r in zip(weights, choice, strict=True))
             at = owner, np.arange(self.n_features)
@@ -295,7 +295,7 @@ class RuleModel(ShowsText):
 
 
 def _add_scale(part: RuleBase, scale: FloatArray) -> RuleBase:
-    """Return rules with as many outputs more, which are constants."""
+    """Return rules with twice as many outputs; the new ones are constants."""
     constants = np.zeros_like(part.consequents)
     constants[:, :, 0] = scale
     profile = part.profile
@@ -316,7 +316,7 @@ def _check_calibration(model: RuleModel, calibration: Calibration) -> None:
 
 
 def _share_limits(parts: tuple[RuleBase, ...]) -> tuple[RuleBase, ...]:
-    """Return parts of which all have the limits that some have."""
+    """Return the parts with the same limits: parts without limits get those of the others."""
     known = [part.limits for part in parts if part.limits is not None]
     if not known:
         return parts
@@ -334,7 +334,7 @@ def collect_bends(parts: Iterable[RuleBase]) -> tuple[Bend, ...]:
 
 
 def place_weights(part: RuleBase, bends: tuple[Bend, ...]) -> FloatArray:
-    """Return the consequents of a part without projections in them, with a place for each of some bends."""
+    """Return the consequents of a part without projections, with a column for each of the given bends."""
     n_plain = 1 + part.n_features
     weights = np.zeros((part.n_rules, part.n_outputs, n_plain + len(bends)))
     weights[..., :n_plain] = part.consequents[..., :n_plain]

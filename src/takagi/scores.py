@@ -1,6 +1,6 @@
-"""How well a model predicts rows that it has not seen, beside other ways to predict.
+"""Scores of a model on held-out rows, compared with other methods.
 
-A `ScoreSheet` is what `takagi fit` finds out, what a model file keeps, and what a report shows.
+`takagi fit` measures a `ScoreSheet`, a model file keeps it, and a report shows it.
 """
 
 import hashlib
@@ -18,16 +18,16 @@ _HASH_BYTES = 4
 
 @dataclass(frozen=True)
 class Score:
-    """How well one way to predict does on rows that it has not seen.
+    """The score of one method on held-out rows.
 
     Parameters
     ----------
     who : str
-        What predicts, in words.
+        Name of the method.
     error : float
         Its error.
     low, high : float
-        Interval that holds its error on many more rows, with a chance of 90 %.
+        90 % confidence interval of the error.
     second : float
         A second measure, such as R2; NaN if it is not known.
     ratio : float, default=1.0
@@ -46,7 +46,7 @@ class Score:
     ratio_high: float = 1.0
 
     def compare(self) -> str:
-        """Say how the model does beside this, in words.
+        """Return a text that compares the model with this method.
 
         >>> Score("ridge regression", 2.0, 1.8, 2.2, 0.5, 0.88, 0.85, 0.91).compare()
         'better than ridge regression by 12 % +- 3 %'
@@ -62,18 +62,18 @@ class Score:
 
 @dataclass(frozen=True)
 class ScoreSheet:
-    """The scores of a model and of other ways to predict, all measured in the same way.
+    """The scores of a model and of other methods, all measured in the same way.
 
     Parameters
     ----------
     measure, second : str
-        What the errors and the second measure are, such as "RMSE" and "R2".
+        Names of the error and of the second measure, such as "RMSE" and "R2".
     method : str
         How they were measured, in words.
     n_rows : int
         Number of rows that were known.
     scores : tuple of Score
-        The model first, the simplest way, such as always the mean, last.
+        The model first; the simplest method, such as the mean, last.
     seen : tuple of int
         Hashes of some of the rows that were known, the smallest ones.
     """
@@ -86,14 +86,14 @@ class ScoreSheet:
     seen: tuple[int, ...] = ()
 
     def describe(self) -> list[str]:
-        """Say in sentences what the model is worth beside the others."""
+        """Return sentences that compare the model with the other methods."""
         simplest = self.scores[-1]
         if simplest.ratio_high >= 1:
             return [f"No better than {simplest.who}: do not use it."]
         return [_begin(f"{score.compare()}.") for score in self.scores[1:-1]]
 
     def find_seen(self, rows: FloatArray, target: FloatArray) -> float:
-        """Return which part of some rows was known, estimated from a sample of them; NaN if nothing can be said."""
+        """Return the estimated fraction of rows that were known before; NaN if it cannot be estimated."""
         hashes = fingerprint_rows(rows, target)
         if len(self.seen) == _MOST_HASHES:
             hashes = hashes[hashes <= self.seen[-1]]
@@ -101,19 +101,19 @@ class ScoreSheet:
 
 
 def fingerprint_rows(rows: FloatArray, target: FloatArray) -> IntArray:
-    """Return a number for each row and its targets; equal rows have equal numbers."""
+    """Return a hash of each row and its targets; equal rows have equal hashes."""
     table = np.column_stack([rows, target]) + 0.0  # no minus zero
     numbers = [hashlib.blake2b(row.tobytes(), digest_size=_HASH_BYTES).digest() for row in table]
     return np.array([int.from_bytes(number, "big") for number in numbers], dtype=np.int64)
 
 
 def pick_hashes(rows: FloatArray, target: FloatArray) -> tuple[int, ...]:
-    """Return the smallest hashes of rows, by which a sheet knows them again."""
+    """Return the smallest hashes of rows, by which a sheet recognizes them."""
     return tuple(np.unique(fingerprint_rows(rows, target))[:_MOST_HASHES].tolist())
 
 
 def _write(percent: float) -> str:
-    """Write percents: whole ones, or one digit of less than one.
+    """Write percents as integers, or with one decimal below one percent.
 
     >>> _write(12.3), _write(0.24), _write(0.0)
     ('12', '0.2', '0')

@@ -1,4 +1,4 @@
-"""What every estimator of rules shares: parameters, fitted attributes, and training block by block."""
+"""The base class of all estimators: parameters, fitted attributes, and training block by block."""
 
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -35,11 +35,11 @@ from takagi.tables import DatasetError
 from takagi.training import Bounds, Callback, FeasibleSet
 
 _AUTO = StrOptions({"auto"})
-_USED = ("keep_prob", "batch_size", "l2", "smoothness")  # attributes that tell what was used
+_USED = ("keep_prob", "batch_size", "l2", "smoothness")  # attributes with the values that were used
 
 
 class BaseTSK(BaseEstimator):
-    """Parameters and fitted attributes of an estimator of rules; its subclasses document them."""
+    """Base class with the parameters and fitted attributes of the estimators; its subclasses document them."""
 
     _loss = "squared"
     _validate: Validate = staticmethod(validate_training)  # of rows and targets
@@ -141,7 +141,7 @@ class BaseTSK(BaseEstimator):
     def _fit(
         self, known: Any, X: Table, y: Table, sample_weight: Table, held_out: tuple[Table, Table], callback: Any
     ) -> Any:
-        """Fit rules to rows in memory; `known` is a copy of the estimator, which is told the columns and classes."""
+        """Fit rules to rows in memory; `known` is a copy of the estimator with its columns and classes set."""
         start = self._find_start()
         data = self._validate(known, X, y, sample_weight, reset=start is None)
         check_start(start, data.y.shape[1])
@@ -163,7 +163,7 @@ class BaseTSK(BaseEstimator):
     @fit_context(prefer_skip_nested_validation=True)
     @with_one_blas_thread
     def partial_fit(self, X: Table, y: Table, sample_weight: Table = None) -> Any:
-        """Pass once over a block of rows, going on from what is known from earlier blocks or from `fit`.
+        """Train on a block of rows once, continuing from earlier blocks or from `fit`.
 
         The first rows are kept until there are eight for each rule (1,000 for `n_rules="auto"`) and a batch; then rules
         are made, and from then on rows train in batches. Rows that do not fill a batch wait for the next block.
@@ -184,15 +184,15 @@ class BaseTSK(BaseEstimator):
 
         Notes
         -----
-        Rows validate, and do not train, if a hash of their values says so: a part `validation_fraction` of them, at
-        most 2,000, always a uniform sample of all distinct rows so far. Rows may come again in later passes. Means and
-        deviations for `standardize` are those of all rows so far. The learning rate is constant, since a stream has no
-        known end; `max_iter`, `schedule` and `n_iter_no_change` are not used. Penalties that are "auto" in the accurate
-        recipe follow from the validation error and the number of distinct rows so far; they are zero in a first pass,
-        in which no row can be memorized.
+        A hash of a row's values decides whether it validates instead of training. The validation rows are a fraction
+        `validation_fraction`, at most 2,000, and always a uniform sample of all distinct rows so far. Rows may occur
+        again in later passes. Means and deviations for `standardize` are those of all rows so far. The learning rate is
+        constant, since a stream has no known end; `max_iter`, `schedule` and `n_iter_no_change` are not used. In the
+        accurate recipe, "auto" penalties follow from the validation error and the number of distinct rows so far; they
+        are zero in the first pass, in which no row can be memorized.
 
-        A block that is refused changes nothing. Ctrl-C is raised as everywhere else, and the best rules so far are
-        there to be used and saved. A saved and loaded model goes on as if there had been no stop.
+        A block that is refused changes nothing. Ctrl-C raises KeyboardInterrupt; the best rules so far can then be used
+        and saved. A saved and loaded model continues exactly where it stopped.
 
         Examples
         --------
@@ -209,7 +209,7 @@ class BaseTSK(BaseEstimator):
         return self._feed(copy(self), X, y, sample_weight)
 
     def _feed(self, known: Any, X: Table, y: Table, sample_weight: Table) -> Any:
-        """Pass over a block of rows; `known` is a copy of the estimator, which is told the columns and classes."""
+        """Train on a block of rows; `known` is a copy of the estimator with its columns and classes set."""
         self._validate_params()  # scikit-learn does so in the first call only
         start, stream = self._find_rules_to_train(), getattr(self, "stream_", None)
         is_first = start is None and stream is None
@@ -241,7 +241,7 @@ class BaseTSK(BaseEstimator):
     def fit_passes(
         self, X: Table, y: Table, sample_weight: Table, passes: Passes, *, callback: Callback | None = None
     ) -> Any:
-        """Fit rules to rows that do not fit into memory; `fit_dataset` and `fit` on Dask collections do so.
+        """Fit rules to rows that do not fit into memory; used by `fit_dataset` and by `fit` on Dask collections.
 
         Parameters
         ----------
@@ -278,24 +278,24 @@ class BaseTSK(BaseEstimator):
             raise
         return self._take(fitted, data)
 
-    # -- what is known after a fit -------------------------------------------------------------------------------------
+    # -- fitted attributes ---------------------------------------------------------------------------------------------
 
     @classmethod
     def from_fitted(
         cls, fitted: Fitted, data: TrainingData, params: Mapping[str, Any], stream: Stream | None = None
     ) -> Any:
-        """Return an estimator that has been fitted elsewhere: a member of a committee, or one that was saved.
+        """Return an estimator from fitted values: a member of a committee, or a model from a file.
 
         Parameters
         ----------
         fitted : takagi.fitting.Fitted
-            What the fit ended with.
+            The result of the fit.
         data : TrainingData
-            What the estimator keeps of its table; the rows themselves may be left out.
+            Facts about the training table that the estimator keeps; the rows themselves may be left out.
         params : dict
             Its parameters.
         stream : Stream, optional
-            What `partial_fit` goes on from.
+            The state from which `partial_fit` continues.
 
         Returns
         -------
@@ -304,7 +304,7 @@ class BaseTSK(BaseEstimator):
         return cls(**params)._take(fitted, data, stream)
 
     def _take(self, fitted: Fitted, data: TrainingData, stream: Stream | None = None) -> Any:
-        """Set the fitted attributes: the only place that does."""
+        """Set the fitted attributes; no other place does."""
         self._take_columns(data, stream)
         self.__dict__.pop("scores_", None)  # which are of another model
         self.model_ = fitted.model.rename(data.feature_names, data.target_names)
@@ -316,7 +316,7 @@ class BaseTSK(BaseEstimator):
         return self
 
     def _take_columns(self, data: TrainingData, stream: Stream | None) -> None:
-        """Set what is known of the columns before there are rules."""
+        """Set the attributes about columns, before there are rules."""
         self.n_features_in_, self.is_single_target_ = data.X.shape[1], data.is_single_target
         given = {
             "feature_names_in_": data.feature_names, "classes_": data.classes, "target_name_": data.class_name,
@@ -332,7 +332,7 @@ class BaseTSK(BaseEstimator):
         return self._find_rules_to_train() if self.warm_start else None
 
     def _find_rules_to_train(self) -> RuleBase | None:
-        """Return the rules that training goes on from, None if there are none."""
+        """Return the rules from which training continues, None if there are none."""
         if not hasattr(self, "model_"):
             return None
         if len(self.model_.parts) > 1 or self.model_.first.bends:
@@ -344,7 +344,7 @@ class BaseTSK(BaseEstimator):
 
     @property
     def rule_base_(self) -> RuleBase:
-        """The fitted rules, where the model is one rule base."""
+        """The fitted rules, if the model is one rule base."""
         if "model_" not in self.__dict__:
             raise AttributeError(f"This {type(self).__name__} has no rules yet; call fit first.")
         if len(self.model_.parts) > 1:
@@ -369,7 +369,7 @@ class BaseTSK(BaseEstimator):
         return self.find_rules().firing_share(validate_rows(self, X))
 
     def find_rules(self) -> RuleModel:
-        """Return the fitted rules, or raise an error that says how many rows a stream still waits for."""
+        """Return the fitted rules, or raise an error that says how many rows a stream still needs."""
         if hasattr(self, "model_"):
             return self.model_
         stream = getattr(self, "stream_", None)
@@ -391,7 +391,7 @@ class BaseTSK(BaseEstimator):
 
 
 def tell_repeats(repeats: Sequence[tuple[int, int]], names: Sequence[str], X: FloatArray) -> None:
-    """Warn of columns that say the same as others; yes or no in two columns is no surprise."""
+    """Warn about columns that repeat others; two 0/1 columns that repeat each other are usual, so no warning."""
     told = [(j, i) for j, i in repeats if len(np.unique(X[:, j])) > 2]
     if told:
         named = ", ".join(f"{names[j]} (as {names[i]})" for j, i in told[:5]) + (", ..." if len(told) > 5 else "")

@@ -32,27 +32,28 @@ from takagi.training import Bounds, Callback, FeasibleSet
 class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
     """Takagi-Sugeno-Kang fuzzy classification: IF-THEN rules whose formulas are log-odds.
 
-    Two classes have one output, the log-odds of the second one: ``P(classes_[1]) = 1 / (1 + exp(-output))``. More
-    classes have one output each, and probabilities are the softmax of them; outputs of a row sum to zero. Rules are
+    Two classes have one output, the log-odds of the second one: ``P(classes_[1]) = 1 / (1 + exp(-output))``. With more
+    classes there is one output per class, and probabilities are their softmax; outputs of a row sum to zero. Rules are
     made, trained and penalized as those of `TSKRegressor`, with the log loss in place of the squared error. Each starts
     with the log-odds of the class frequencies among the rows that it governs.
 
-    Held-out rows, drawn class by class, tell how much of the model is to be rules, logistic regression, or the class
-    frequencies alone, and how sure it may be: all log-odds are divided by one number, the temperature [1]_, that makes
-    the log loss on held-out rows smallest. Both are part of the fitted rules.
+    Stratified held-out rows set how the model is mixed from rules, logistic regression and the class frequencies. They
+    also set the temperature [1]_: all log-odds are divided by this number, which minimizes the log loss on the held-out
+    rows. Both are part of the fitted rules.
 
     Parameters
     ----------
     n_rules : int, "auto" or None, default=None
-        Number of rules. None and "auto" take the power of two nearest to an eighth of the rows, from 8 to 64, 128 above
-        1,000 rows, and one where pilot fits do no better than logistic regression.
+        Number of rules. None and "auto" mean the power of two nearest to an eighth of the rows, from 8 to 64, and 128
+        above 1,000 rows; one rule if pilot fits are no better than logistic regression.
     recipe : {"auto", "accurate", "droprule", "short"}, default="auto"
-        How the rules are learned, as in `TSKRegressor`. Short rules learn from accurate ones, their teacher.
+        How the rules are learned, as in `TSKRegressor`. Short rules are distilled from accurate ones.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, by which those of their rows are multiplied. "balanced" gives all classes the same
-        weight in total. Probabilities are then those of a table with such weights, not of the data.
+        Weights of the classes; they multiply the weights of the rows. "balanced" gives all classes the same total
+        weight. Probabilities then refer to a table with such weights, not to the data.
     uniformity : float, default=0
-        Uniform regularization: the price on rules that govern unequally many rows, as in `TrainConfig`. 0 is none.
+        Uniform regularization: the penalty on rules that govern unequal numbers of rows, as in `TrainConfig`; 0 for
+        none.
     max_conditions, max_terms, init, projection, n_projections, optimizer, bounds, learning_rate, powerball, \
     keep_prob, l2, smoothness, agreement, batch_size, max_iter, schedule, averaging, n_teachers, standardize, \
     extrapolation, validation_fraction, warm_start, n_iter_no_change, random_state, n_jobs, verbose
@@ -64,17 +65,17 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
         The labels, sorted, of the type that they have in y.
     model_ : RuleModel
         The fitted rules, with the link "logit" for two classes and "softmax" for more. `model_.predict_raw` returns
-        log-odds, `model_.predict` the probability of the second of two classes, or of all of more. Outputs are named
-        after the classes that they speak of.
+        log-odds. `model_.predict` returns the probability of the second of two classes, or of all classes if there are
+        more. Outputs are named after their classes.
     rule_base_ : RuleBase
-        The only part of `model_`, where there is one.
+        The only part of `model_`, if it has just one.
     history_ : dict of str to ndarray of shape (n_iter_,)
         Mean log losses of the training that made `rule_base_`, as in `TSKRegressor`.
     stopped_ : {"max_iter", "no_change", "callback", "interrupted", "diverged", "logistic", "stream", "limits"}
-        Why training ended, as in `TSKRegressor`; "logistic": it did not begin, since logistic regression did better
-        than pilot fits and is the one rule.
+        Why training ended, as in `TSKRegressor`; "logistic": there was no training, since logistic regression was
+        better than pilot fits; it is the only rule.
     is_single_target_ : bool
-        Whether there are two classes, and so one output.
+        Whether there are two classes, and therefore one output.
     target_name_ : str
         The name of y, only if it has one.
     n_iter_, best_iter_ : int
@@ -203,15 +204,15 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            Numbers; at least two rows. With Dask collections, y and `sample_weight` are such, too; beyond 50,000 rows
-            they are trained on partition by partition, as `fit_dataset` does.
+            Numbers; at least two rows. If X is a Dask collection, y and `sample_weight` must be Dask collections, too;
+            above 50,000 rows, training goes partition by partition, as in `fit_dataset`.
         y : array of shape (n_rows,)
-            Labels of at least two classes: text, whole numbers or truth values.
+            Labels of at least two classes: text, integers or booleans.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows.
         X_val, y_val : arrays as X and y, optional
-            Rows to choose the best iterate and the temperature by, in place of a part of X. Their classes must be among
-            those of y.
+            Validation rows, which choose the best iterate and the temperature instead of a part of X. Their classes
+            must be among those of y.
         callback : callable, optional
             As in `TSKRegressor.fit`.
 
@@ -232,14 +233,14 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
     @fit_context(prefer_skip_nested_validation=True)
     @with_one_blas_thread
     def partial_fit(self, X: Table, y: Table, classes: Table = None, sample_weight: Table = None) -> "TSKClassifier":
-        """Pass once over a block of rows, going on from what is known from earlier blocks or from `fit`.
+        """Train on a block of rows once, continuing from earlier blocks or from `fit`.
 
         Parameters
         ----------
         X, y : arrays as in `fit`
             One row or more, with any of the classes.
         classes : array of shape (n_classes,), optional
-            All labels that will ever come; needed in the first call, unless the model is fitted.
+            All labels that can occur; needed in the first call, unless the model is fitted.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows.
 
@@ -250,7 +251,7 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
 
         Notes
         -----
-        As in `TSKRegressor.partial_fit`. There is no temperature: rules are as training leaves them.
+        As in `TSKRegressor.partial_fit`. No temperature is fitted.
 
         Examples
         --------
@@ -291,7 +292,7 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
     # -- prediction ----------------------------------------------------------------------------------------------------
 
     def predict(self, X: Table) -> np.ndarray:
-        """Predict the classes of rows: the likeliest ones.
+        """Predict the most probable class of each row.
 
         Parameters
         ----------
@@ -300,8 +301,8 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
         Returns
         -------
         ndarray of shape (n_rows,)
-            Labels, of the type of `classes_`. For a Dask collection a lazy array, or of a data frame a series with its
-            index; so do the other methods.
+            Labels, of the type of `classes_`. For Dask collections, all methods return a lazy array, or for a data
+            frame a series with its index.
 
         Warns
         -----
@@ -314,7 +315,7 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
         return choose_labels(self._predict_raw(X), self.classes_)
 
     def decision_function(self, X: Table) -> FloatArray:
-        """Return the log-odds of the second of two classes, or the logits of all of more classes.
+        """Return the log-odds of the second of two classes, or one logit per class if there are more.
 
         Parameters
         ----------
@@ -349,7 +350,7 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
         return find_chances(self._predict_raw(X))
 
     def predict_log_proba(self, X: Table) -> FloatArray:
-        """Return the logarithms of the probabilities of the classes, which are finite where these are tiny.
+        """Return the log-probabilities of the classes; they are finite even for tiny probabilities.
 
         Parameters
         ----------

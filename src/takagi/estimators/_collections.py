@@ -22,14 +22,14 @@ _MOST_CELLS = 2**25  # of sample or buffer: 256 MB
 
 
 def limit_rows(n_rows: int, n_columns: int) -> int:
-    """Return so many rows, or fewer if they have so many columns that they would fill the memory."""
+    """Return the given number of rows, or fewer if that many columns would need too much memory."""
     return max(2, min(n_rows, _MOST_CELLS // n_columns))
 
 
 def read_passes(
     source: RowSource, encode: Callable[[Block], Rows], buffer_rows: int, rng: np.random.Generator
 ) -> Callable[[], Iterator[Rows]]:
-    """Return what reads a source once, in mixed order, each time that it is called."""
+    """Return a function that reads a source once, in mixed order, at each call."""
 
     def read() -> Iterator[Rows]:
         for part in shuffle_rows((encode(block) for block in source.blocks(rng)), buffer_rows, rng):
@@ -39,7 +39,7 @@ def read_passes(
 
 
 def weigh_tally(estimator: Any, tally: ClassTally | None) -> WeighedClasses | None:
-    """Return the classes that an estimator is to learn, with their weights; None where targets are numbers."""
+    """Return the classes of a classifier, with their weights; None for a regressor."""
     if tally is None:
         return None
     goes_on = estimator.warm_start and hasattr(estimator, "model_")
@@ -69,12 +69,12 @@ def open_collections(
 ) -> tuple[Table, Table, Table, Passes | None]:
     """Return a sample of Dask collections, with names and shapes as theirs, and what reads all rows for an estimator.
 
-    Up to 50,000 rows the sample is all of them, and nothing more is to be read.
+    Up to 50,000 rows the sample has all of them, and nothing more is read.
     """
     if any(part is not None for part in held_out):
         raise ValueError("X_val and y_val are not taken with Dask collections; a part of the rows validates.")
     source = DaskSource.from_collections(X, y, sample_weight, is_classifier(estimator))
-    rng = make_rng(estimator.random_state).spawn(1)[0]  # not the numbers that training draws
+    rng = make_rng(estimator.random_state).spawn(1)[0]  # other random numbers than those of training
     sample = source.sample(limit_rows(SAMPLE_ROWS, source.n_features), rng)
     classes = weigh_tally(estimator, sample.classes)
     rows, passes = _encode(sample.block, classes), None

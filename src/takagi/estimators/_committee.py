@@ -1,4 +1,4 @@
-"""The committee: the mean of several regressors, each trained without a part of the rows, and a memory of errors."""
+"""The committee: the mean of several regressors, each trained without one fold, and a memory of their errors."""
 
 from copy import copy
 from typing import Any
@@ -36,53 +36,51 @@ from takagi.training import Callback
 
 
 class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseCommittee):
-    """Several fuzzy regressors that predict their mean: mostly more accurate than one, and the error is estimated.
+    """The mean of several fuzzy regressors: usually more accurate than one, with an out-of-fold error estimate.
 
-    The rows are split into folds. Each member trains on the rows outside its fold and keeps the iterate, of 350,
-    with the smallest error on the fold (on 500 rows of it, if it is larger). So every row has a member that was
-    not trained on it, and the predictions of these give an estimate of the error on new rows. Where pilot fits set the
-    penalties, they are run once, on all rows, for all members; where the number of rules is open, every second member
-    has half of them.
+    The rows are split into folds. Each member trains on the rows outside its fold. Of 350 iterates, it keeps the one
+    with the smallest error on its fold (or on 500 rows of it). So every row has an out-of-fold prediction, and these
+    give an estimate of the error on new rows. If pilot fits set the penalties, they run once, on all rows, for all
+    members. With `n_rules="auto"`, every second member has half of the rules.
 
-    What these predictions lack at a row is remembered, and added for rows that are like it: a rule of order zero for
-    each training row. In which features rows must be alike is learned. It finds detail that is too fine for the
-    members' rules; where it finds none, as on many small sets, nothing is remembered.
+    The memory corrects predictions by the out-of-fold errors of similar training rows. It is Nadaraya-Watson regression
+    of these errors, with a learned bandwidth for each feature: a rule of order zero for each training row. It captures
+    detail that is too fine for the members' rules. If it does not help, as on many small sets, there is no memory.
 
     Parameters
     ----------
     n_members : int, default=8
-        Members, and folds. Fewer, with a warning, if there are fewer different rows.
+        Number of members and folds. With fewer distinct rows there are fewer members, and a warning.
     estimator : TSKRegressor, optional
-        What a member is a copy of; ``TSKRegressor()`` by default. Its `random_state` is not used.
+        The regressor that members are copies of; ``TSKRegressor()`` by default. Its `random_state` is not used.
     remember : bool, default=True
-        Whether to remember errors at training rows if that helps. The model then holds those rows (at most 50,000);
-        without, it is the mean of its members and holds nothing but rules.
+        Whether to learn a memory, which is kept if it helps. The model then holds training rows (at most 50,000).
+        Without a memory, the model is the mean of its members and holds only rules.
     extrapolation : {None, "hold", "linear"}, default=None
-        What the model says of values far beyond its data, as in `TSKRegressor`; None is what `estimator` says. The
-        limits are those of all rows, for all members, and hold for the memory as well.
+        What the model predicts far beyond its data, as in `TSKRegressor`; None means as in `estimator`. All members and
+        the memory have the same limits, from all rows.
     random_state : int, RandomState instance or None, default=None
         Makes `fit` reproducible, to the bit on one machine.
     n_jobs : int, optional
-        Threads of `fit`, which fits so many members at a time, and of `predict`; -1 for all cores. Does not change the
-        result. By default a fit has as many as there are cores, or one inside of other parallel work, and `predict` has
-        one.
+        Number of threads of `fit`, one for each member at work, and of `predict`; -1 for all cores. It does not change
+        the result. By default `fit` uses all cores, or one thread inside other parallel work, and `predict` uses one.
     verbose : int, default=0
-        Whether to tell the error of each member on its fold.
+        Whether to print the error of each member on its fold.
 
     Attributes
     ----------
     estimators_ : list of TSKRegressor
         The fitted members.
     oof_prediction_ : ndarray of shape (n_rows,) or (n_rows, n_outputs)
-        Predictions for the training rows, each by the member that was not trained on it (out of fold), and what is
-        remembered of other rows. Rows without weight train no member; theirs are those of `predict`.
+        Out-of-fold predictions for the training rows: each by the member that was not trained on the row, with the
+        memory of the other rows. Rows of weight zero get those of `predict`.
     oof_rmse_ : float or ndarray of shape (n_outputs,)
         Root mean squared error of these predictions, an estimate of the error on new rows.
     calibration_ : Calibration or None
-        What is known of errors on rows that no member at work was trained on: those of the predictions out of fold, or
-        of the rows that `calibrate` got. There is a scale for each rule of each member.
+        Held-out errors for intervals: those of the out-of-fold predictions, or of the rows given to `calibrate`. There
+        is a scale for each rule of each member.
     memory_ : Memory or None
-        The remembered rows and the widths in which rows must be alike; None if nothing is remembered.
+        The rows, errors and bandwidths of the memory; None if there is no memory.
     stages_ : tuple of Stage
         All that ran: "pilots" and "members", with `n_fits`, `n_iter` and `seconds`.
     is_single_target_ : bool
@@ -94,8 +92,8 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
 
     Notes
     -----
-    Equal rows are one row with their weights added up, so that they are in one fold. The order of the rows does not
-    matter.
+    Equal rows are merged into one row with the sum of their weights, so they are in one fold. The order of the rows
+    does not matter.
 
     Examples
     --------
@@ -147,9 +145,9 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows.
         callback : callable, optional
-            Called with a `takagi.training.Progress` every few hundred iterations, which counts those of all members, in
-            the thread of a member. When it returns True, the members under way end, and the others after their first
-            block.
+            Called every few hundred iterations with a `takagi.training.Progress`, which counts the iterations of all
+            members. It is called in the thread of a member. If it returns True, the current members stop, and the
+            others stop after their first block.
 
         Returns
         -------
@@ -168,14 +166,14 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
         if self.remember:
             memory, correction = _remember(rows.fill(), prediction, rng, watch.n_threads)
             prediction += correction
-        self.memory_ = memory  # from here on nothing takes long, so that Ctrl-C leaves nothing half done
+        self.memory_ = memory  # from here on nothing takes long, so Ctrl-C leaves no half-fitted estimator
         self._take_members(members, data, watch)
         self._estimate_error(given, rows, prediction)
         self.calibration_: Calibration | None = self._measure_calibration(rows, prediction, "folds")
         return self
 
     def predict(self, X: Table, return_std: bool = False) -> Any:
-        """Predict the target of rows: the mean of what the members predict, and what is remembered of such rows.
+        """Predict the target of rows: the mean of the members' predictions plus the memory's correction.
 
         Parameters
         ----------
@@ -207,15 +205,15 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
 
     @with_one_blas_thread
     def calibrate(self, X: Table, y: Table, sample_weight: Table = None) -> "TSKCommittee":
-        """Find out how far predictions are off on rows that the committee has not seen.
+        """Measure the errors on held-out rows, which set the width of intervals.
 
-        A fit does so by itself with the predictions out of fold, each of which is that of one member: these are off by
-        somewhat more than the mean of all is. So calibration with rows of its own makes intervals slightly narrower.
+        `fit` already does so with the out-of-fold predictions. Each of these comes from one member, which is somewhat
+        less accurate than the mean of all. So calibration with separate rows makes intervals slightly narrower.
 
         Parameters
         ----------
         X, y : arrays as in `fit`
-            Rows that the committee was not fitted on; errors on those that it was are too small.
+            Rows that the committee was not fitted on; errors on training rows are too small.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows.
 
@@ -275,14 +273,14 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
             print(f"[takagi] committee remembers {remembered}: RMSE {shown} out of fold")  # noqa: T201
 
     def _shape(self, targets: FloatArray) -> FloatArray:
-        """Return targets as they came: a vector, or columns."""
+        """Return targets in the shape that they had in `fit`: a vector, or columns."""
         return targets.reshape(-1) if self.is_single_target_ else targets.reshape(len(targets), -1)
 
 
 def _remember(
     rows: Rows, prediction: FloatArray, rng: np.random.RandomState, n_threads: int
 ) -> tuple[Memory | None, FloatArray]:
-    """Return a memory of what predictions lack, and what the other rows add to each of them."""
+    """Return a memory of the out-of-fold errors, and the correction of each row by the other rows."""
     chosen = choose_rows(rows.X, rng)
     memory = learn_memory(rows.take(chosen), prediction[chosen], n_threads)
     if memory is None:

@@ -1,4 +1,4 @@
-"""The committee of classifiers: the mean of the probabilities of several, each trained without a part of the rows."""
+"""The committee of classifiers: the mean of the probabilities of several, each trained without one fold."""
 
 from copy import copy
 
@@ -22,22 +22,21 @@ from takagi.predictors import average_chances, spread_classes
 from takagi.rulebase import apply_link
 from takagi.training import LOSSES, Callback
 
-_TINY = 1e-300  # the least probability that has a logarithm
+_TINY = 1e-300  # the smallest probability whose logarithm is taken
 
 
 class TSKCommitteeClassifier(ClassifierMixin, BaseCommittee):
-    """Several fuzzy classifiers that predict the mean of their probabilities, and the log loss is estimated.
+    """The mean probability of several fuzzy classifiers, with an out-of-fold estimate of the log loss.
 
-    It is made as `TSKCommittee` is, whose page says more: each member trains on the rows outside its fold, which are
-    drawn class by class, and keeps the iterate with the smallest log loss on the fold. Nothing is remembered of single
-    rows: there is no memory for classes.
+    It works like `TSKCommittee`: each member trains on the rows outside its fold, and keeps the iterate with the
+    smallest log loss on the fold. Folds are stratified by class. There is no memory.
 
     Parameters
     ----------
     n_members : int, default=8
-        Members, and folds. Fewer, with a warning, if there are fewer different rows.
+        Number of members and folds. With fewer distinct rows there are fewer members, and a warning.
     estimator : TSKClassifier, optional
-        What a member is a copy of; ``TSKClassifier()`` by default. Its `random_state` is not used.
+        The classifier that members are copies of; ``TSKClassifier()`` by default. Its `random_state` is not used.
     extrapolation, random_state, n_jobs, verbose
         As in `TSKCommittee`.
 
@@ -48,8 +47,8 @@ class TSKCommitteeClassifier(ClassifierMixin, BaseCommittee):
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted, of the type that they have in y.
     oof_proba_ : ndarray of shape (n_rows, n_classes)
-        Probabilities of the training rows, each by the member that was not trained on it (out of fold), as sure as a
-        single one may be. Rows without weight train no member; theirs are those of `predict_proba`.
+        Out-of-fold probabilities of the training rows, each by the member that was not trained on the row, with the
+        temperature of a single member. Rows of weight zero get those of `predict_proba`.
     oof_log_loss_ : float
         Mean log loss of these probabilities, an estimate of that on new rows.
     stages_, is_single_target_, n_features_in_, feature_names_in_
@@ -111,7 +110,7 @@ class TSKCommitteeClassifier(ClassifierMixin, BaseCommittee):
         return self
 
     def predict(self, X: Table) -> np.ndarray:
-        """Predict the classes of rows: the likeliest ones.
+        """Predict the most probable class of each row.
 
         Parameters
         ----------
@@ -120,7 +119,7 @@ class TSKCommitteeClassifier(ClassifierMixin, BaseCommittee):
         Returns
         -------
         ndarray of shape (n_rows,)
-            Labels, of the type of `classes_`. For a Dask collection a lazy one, as in `TSKClassifier.predict`.
+            Labels, of the type of `classes_`; lazy for a Dask collection, as in `TSKClassifier.predict`.
         """
         check_is_fitted(self, "estimators_")
         if is_dask(X):
@@ -129,7 +128,7 @@ class TSKCommitteeClassifier(ClassifierMixin, BaseCommittee):
         return self.classes_[code]
 
     def predict_proba(self, X: Table) -> FloatArray:
-        """Return the probabilities of the classes: the mean of what the members say.
+        """Return the probabilities of the classes: the mean of those of the members.
 
         Parameters
         ----------

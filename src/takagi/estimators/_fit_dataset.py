@@ -34,22 +34,22 @@ def fit_dataset(
 ) -> Pipeline:
     """Fit a model to a table that need not fit into memory.
 
-    A first pass counts the rows and draws a uniform sample of them. The sample tells what the columns are, makes the
-    first rules and finds the penalties. Then all rows train, pass by pass: parts of the table in random order, their
-    rows mixed in a buffer. Memory does not depend on the number of rows. A table that is no larger than the sample is
-    fitted as in memory.
+    A first pass counts the rows and draws a uniform sample of them. The sample determines the kinds of the columns, the
+    initial rules and the penalties. Then all rows train, pass by pass: blocks of the table are read in random order,
+    and their rows are mixed in a buffer. Memory does not depend on the number of rows. A table that is no larger than
+    the sample is fitted in memory.
 
     Parameters
     ----------
     source : path, sequence of paths, pyarrow.dataset.Dataset or Dask data frame
         A path is a Parquet or CSV file, a folder of such files, or a pattern such as ``"part-*.parquet"``.
     target : str or sequence of str
-        The column or columns to predict. Rows without a value there are left out. For a classifier, the column of the
-        classes: text, truth values or whole numbers, of which the first pass finds all.
+        The column or columns to predict. Rows without a target are left out. For a classifier, the column of the
+        classes: text, booleans or integers. The first pass finds all classes.
     model : Pipeline, TSKRegressor or TSKClassifier, optional
-        What to fit a copy of: an estimator, or a pipeline that ends in one; ``TSKRegressor()`` by default. Its
-        `random_state` makes all of it reproducible. A fitted model whose estimator has `warm_start=True` is gone on
-        from.
+        An estimator, or a pipeline that ends in one, of which a copy is fitted; ``TSKRegressor()`` by default. Its
+        `random_state` makes the whole fit reproducible. If it is fitted and its estimator has `warm_start=True`,
+        training continues from its rules.
     features : sequence of str, optional
         The columns to learn from; all others by default.
     sample_weight : str, optional
@@ -57,12 +57,12 @@ def fit_dataset(
     epochs : int, optional
         Passes; by default as many as `max_iter` iterations take, and at least one.
     sample_rows : int, default=50000
-        Rows of the sample, at least 1,000; fewer than asked for if there are more than 671 columns.
+        Rows of the sample, at least 1,000; fewer than given here if there are more than 671 columns.
     buffer_rows : int, default=100000
         Rows that are mixed at a time.
     callback : callable, optional
-        Called every few thousand rows, and in pilot fits, with a `takagi.training.Progress`, whose `stage` tells the
-        epoch; training ends when it returns True.
+        Called every few thousand rows, and in pilot fits, with a `takagi.training.Progress`, whose `stage` names the
+        epoch. Training ends when it returns True.
 
     Returns
     -------
@@ -72,13 +72,13 @@ def fit_dataset(
     Raises
     ------
     DatasetError
-        If a file cannot be read or has other columns than the first; the message names it. If this happens on the way,
-        the error's `model` has the best rules so far.
+        If a file cannot be read or has other columns than the first; the message names it. If this happens during
+        training, the error's `model` has the best rules so far.
 
     Notes
     -----
-    Ctrl-C ends training, and the model has the best rules so far. A category that is not in the sample has no input of
-    its own: its rows train as none of the known ones.
+    Ctrl-C ends training, and the model has the best rules so far. A category level that is not in the sample has no
+    input of its own: its rows count as none of the known levels.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def fit_dataset(
     _check_counts({"epochs": (epochs, 1), "sample_rows": (sample_rows, 1_000), "buffer_rows": (buffer_rows, 1)})
     pipeline = copy_model(model)
     rows = open_rows(source, target, features, sample_weight, has_classes=is_classifier(pipeline[-1]))
-    rng = make_rng(pipeline[-1].random_state).spawn(1)[0]  # not the numbers that training draws
+    rng = make_rng(pipeline[-1].random_state).spawn(1)[0]  # other random numbers than those of training
     sample = rows.sample(limit_rows(sample_rows, rows.n_features), rng)
     return fit_source(
         pipeline, rows, sample, rng, target=target, epochs=epochs, buffer_rows=buffer_rows, callback=callback
@@ -107,7 +107,7 @@ def fit_dataset(
 
 
 def copy_model(model: Any) -> Pipeline:
-    """Return an unfitted copy of a model, or a fitted one if it is to be gone on from, as a pipeline."""
+    """Return a copy of a model as a pipeline: unfitted, or fitted if training continues from it."""
     model = TSKRegressor() if model is None else model
     steps = list(getattr(model, "steps", [(type(model).__name__.lower(), model)]))
     last = steps[-1][1]
@@ -147,13 +147,13 @@ def fit_source(
     source : RowSource
         All rows.
     sample : RowSample
-        Some of them, and how many there are.
+        A sample of them, and their number.
     rng : Generator
         Mixes the rows.
     target, epochs, buffer_rows, callback
         As in `fit_dataset`.
     left_out : bool array, optional
-        Which rows of the sample, and all rows equal to them, are not to train.
+        Which rows of the sample do not train; nor do rows equal to them.
 
     Returns
     -------

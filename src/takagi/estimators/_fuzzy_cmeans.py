@@ -28,14 +28,14 @@ class FuzzyCMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     n_clusters : int, default=8
         Number of clusters.
     m : float, default=2.0
-        Fuzzifier, above 1: near 1 memberships are 0 or 1 as in k-means, the larger the more even. With many features
-        and little structure a large m puts all centers on one point, of which `fit` warns.
+        Fuzzifier, above 1: near 1, memberships are 0 or 1 as in k-means; a larger m makes them more equal. With many
+        features and little structure a large m puts all centers on one point; `fit` then warns.
     n_init : int, default=1
-        Random starts, of which the one with the smallest objective is kept.
+        Number of random starts; the one with the smallest objective is kept.
     max_iter : int, default=300
         Iterations of one start.
     tol : float, default=1e-5
-        A start ends when its objective changes by less than this part of it.
+        A start ends when the relative change of its objective is smaller than this.
     random_state : int, RandomState instance or None, default=None
         Makes `fit` reproducible.
 
@@ -43,7 +43,7 @@ class FuzzyCMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
     labels_ : ndarray of shape (n_rows,)
-        The cluster of largest membership.
+        The cluster with the largest membership.
     objective_ : float
         The minimized sum.
     n_iter_ : int
@@ -157,7 +157,7 @@ class FuzzyCMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
             )
 
     def predict(self, X: Table) -> IntArray:
-        """Return the cluster of largest membership of each row.
+        """Return the cluster with the largest membership for each row.
 
         Parameters
         ----------

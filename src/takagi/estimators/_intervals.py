@@ -1,4 +1,4 @@
-"""Prediction intervals of any model, and the rows to calibrate one with."""
+"""Prediction intervals of any model, pipelines included, and its calibration."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ E = TypeVar("E", bound=BaseEstimator)
 
 
 def predict_interval(model: Any, X: Table, coverage: float = 0.9) -> FloatArray:
-    """Return intervals for the targets of rows; a pipeline has no such method, and this takes it, too.
+    """Return prediction intervals of any model, including a pipeline, which has no such method.
 
     Parameters
     ----------
@@ -25,12 +25,12 @@ def predict_interval(model: Any, X: Table, coverage: float = 0.9) -> FloatArray:
     X : array or data frame of shape (n_rows, n_columns)
         Rows, as the model's `predict` takes them.
     coverage : float, default=0.9
-        The part of new rows whose target is to lie in its interval, between 0 and 1.
+        The fraction of new rows whose target lies in its interval, between 0 and 1.
 
     Returns
     -------
     ndarray of shape (n_rows, 2) or (n_rows, n_outputs, 2)
-        Lower and upper limits; the latter shape for several targets, each of which has that coverage by itself.
+        Lower and upper limits; the latter shape for several targets. The coverage holds for each target separately.
 
     Examples
     --------
@@ -50,16 +50,16 @@ def predict_interval(model: Any, X: Table, coverage: float = 0.9) -> FloatArray:
 
 
 def calibrate(model: E, X: Table, y: Table, sample_weight: Table = None, *, cv: int | None = None) -> E:
-    """Calibrate the last step of a pipeline, or another model, in place, as its method `calibrate` does.
+    """Calibrate a model or the last step of a pipeline, in place, with its method `calibrate`.
 
     Parameters
     ----------
     model : TSKRegressor, TSKCommittee or Pipeline
         A fitted model.
     X, y, sample_weight : as in `TSKRegressor.calibrate`
-        Rows that the model has not seen; with `cv`, those that it was fitted on.
+        Held-out rows; with `cv`, the rows that the model was fitted on.
     cv : int, optional
-        Folds of cross-validation; only of a `TSKRegressor`, since a committee has its own.
+        Folds of cross-validation; only for a `TSKRegressor`, since a committee has its own.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def calibrate(model: E, X: Table, y: Table, sample_weight: Table = None, *, cv: 
 
 
 def _take_apart(model: Any) -> tuple[Callable[[Table], Any], Any]:
-    """Return what takes a table to the rows of the last step of a model, and that step."""
+    """Return the transformers before the last step of a model, and that step."""
     model = getattr(model, "best_estimator_", model)
     steps = list_steps(model)
     if isinstance(model, type) or not steps or not hasattr(steps[-1], "predict_interval"):
@@ -104,7 +104,7 @@ def _take_apart(model: Any) -> tuple[Callable[[Table], Any], Any]:
 
 
 def read_rows(estimator: BaseEstimator, data: tuple[Table, Table, Table], n_outputs: int) -> Rows:
-    """Return checked rows with weight to calibrate a fitted estimator with: X, y and weights."""
+    """Return checked rows of positive weight for the calibration of a fitted estimator: X, y and weights."""
     checked: TrainingData = validate_training(estimator, *data, min_rows=1, reset=False)
     if checked.y.shape[1] != n_outputs:
         raise ValueError(f"y must have {n_outputs} target(s), as the model has, got {checked.y.shape[1]}.")

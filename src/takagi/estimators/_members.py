@@ -1,4 +1,4 @@
-"""What committees of regressors and of classifiers share: folds, pilots, and members of which each lacks a fold."""
+"""The base class of both committees: folds, pilots, and members that are each trained without one fold."""
 
 from dataclasses import replace
 from functools import partial
@@ -30,15 +30,15 @@ from takagi.fitting import (
     train_rules,
 )
 
-FEWEST_ROWS = 3  # so that two are left to train on
+FEWEST_ROWS = 3  # so that two remain for training
 _FEWEST_RULES = 4  # of a small member
-_MOST_VALIDATION_ROWS = 500  # of a fold; more would take longer than the training
+_MOST_VALIDATION_ROWS = 500  # of a fold; more would take longer than training
 _N_VALIDATIONS = 350  # of a member, except in the paper's recipe
-_PATIENCE = 3  # a part of the iterations; a member that has none better for so long ends
+_PATIENCE = 3  # fraction of the iterations without improvement after which a member stops
 
 
 class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
-    """Parameters and members of a committee; its subclasses document them."""
+    """Base class with the parameters and members of a committee; its subclasses document them."""
 
     _member: type[BaseTSK]  # what members are
 
@@ -71,7 +71,7 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
     # -- the steps of fit ----------------------------------------------------------------------------------------------
 
     def _check_base(self) -> BaseTSK:
-        """Return what members are copies of, with valid parameters."""
+        """Return the estimator that members are copies of, with valid parameters."""
         kind, estimator = self._member, self.estimator
         if estimator is None:
             return kind()
@@ -86,7 +86,7 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
         )
 
     def _count_members(self, n_rows: int) -> int:
-        """Return how many members there can be: every fold has a row."""
+        """Return the number of members; every fold needs a row."""
         if n_rows < FEWEST_ROWS:
             raise ValueError(f"A committee needs at least {FEWEST_ROWS} different rows with weight, got {n_rows}.")
         if n_rows < self.n_members:
@@ -105,9 +105,9 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
         rng: np.random.RandomState,
         watch: Watch,
     ) -> tuple[list[Any], FloatArray]:
-        """Return the members, one for each fold and every second one small, and outputs out of fold.
+        """Return the members, one per fold, every second one small, and the out-of-fold outputs.
 
-        The outputs are those of the rows, each by the member that was not trained on it.
+        The out-of-fold output of a row comes from the member that was not trained on it.
         """
         first_seed, *seeds = rng.randint(2**31 - 1, size=len(folds) + 1).tolist()
         params = base.get_params(deep=False)
@@ -151,8 +151,8 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_rows, n_rules)
-            For the rules of the first member, then those of the second, and so on; every row sums to 1, or to the
-            number of parts of the members' models.
+            The rules of the first member come first, then those of the second, and so on. Every row sums to 1, or to
+            the number of parts of the members' models.
         """
         check_is_fitted(self, "estimators_")
         rows = validate_rows(self, X)
@@ -165,7 +165,7 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
         return tags
 
     def _join_members(self, fits: list[Fitted], rows: Rows, folds: list[IntArray]) -> tuple[list[Fitted], FloatArray]:
-        """Return fits as they are to work together, and outputs of the rows, each by the fit that was not given it."""
+        """Return the fits of the members, ready to be averaged, and the out-of-fold outputs of the rows."""
         raise NotImplementedError
 
     def _describe_error(self, fitted: Fitted, fold: Rows) -> str:
@@ -173,7 +173,7 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
         raise NotImplementedError
 
     def _take_members(self, members: list[Any], data: TrainingData, watch: Watch) -> None:
-        """Set the fitted attributes but those about errors."""
+        """Set the fitted attributes, except those about errors."""
         self.estimators_, self.stages_ = members, tuple(watch.stages)
         self.n_features_in_, self.is_single_target_ = data.X.shape[1], data.is_single_target
         for name in ("feature_names_in_", "scores_"):  # of an earlier fit
@@ -183,9 +183,9 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
 
 
 def _choose_size(plan: Plan, is_small: bool) -> Plan:
-    """Return the plan of a member: where the number of rules is open, small members have half of them.
+    """Return the plan of a member; with `n_rules="auto"`, small members have half of the rules.
 
-    Members that differ are a better mean.
+    The mean of different members is more accurate.
     """
     if not (plan.may_be_ridge and is_small):
         return plan
@@ -193,7 +193,7 @@ def _choose_size(plan: Plan, is_small: bool) -> Plan:
 
 
 def _fit_member(rows: Rows, fold: IntArray, plan: Plan, mix: Mix, rng: np.random.Generator, watch: Watch) -> Fitted:
-    """Return rules that are trained on the rows outside a fold and validated on rows of the fold."""
+    """Return rules trained on the rows outside a fold and validated on rows of the fold."""
     training = _leave_out(rows, fold)
     plan = replace(plan, n_rules=min(plan.n_rules, len(training.X))) if plan.may_be_ridge else plan
     config = plan.config
@@ -209,7 +209,7 @@ def _leave_out(rows: Rows, fold: IntArray) -> Rows:
 
 
 def find_rows(rows: Rows, distinct: Rows) -> IntArray:
-    """Return the place of each row among distinct rows, -1 where it is not there."""
+    """Return the index of each row among distinct rows, -1 if it is not among them."""
     stacked = np.vstack([np.hstack([part.X, part.y]) for part in (distinct, rows)])
     stacked[np.isnan(stacked)] = np.inf  # equal to itself
     _, group = np.unique(stacked, axis=0, return_inverse=True)

@@ -1,8 +1,8 @@
-"""How a committee's memory is learned: which widths make it bring most.
+"""Learning a committee's memory: Nadaraya-Watson regression of out-of-fold errors, a bandwidth per feature.
 
-The widths are learned by leaving out one row at a time: half of the rows, or up to 1,000, are left out in turn to
-learn, as many others to choose among the iterates, and once more with the two exchanged. Both results are kept and
-their mean is used, if the gain on the rows that chose is clear.
+The bandwidths are learned by leave-one-out: half of the rows, or up to 1,000, are used to learn, and as many others to
+choose the iterate. Then the two halves are exchanged. Both results are kept and averaged, if the gain on the rows that
+chose the iterate is clear.
 """
 
 import numpy as np
@@ -14,31 +14,31 @@ from takagi._typing import FloatArray, IntArray
 from takagi.fitting import Rows, measure_columns, measure_rms
 from takagi.memory import Memory, shelve
 
-_FEWEST_ROWS = 80  # fewer tell too little
+_FEWEST_ROWS = 80  # fewer are not enough to learn from
 _MOST_ROWS = 50_000
-_MOST_NUMBERS = 1_000_000  # remembered features, which bounds the time
-_QUERIES = (200, 1_000)  # rows that are left out in a half, fewest and most
-_PAIRS = 3_000_000  # of a row that is left out and another one; fewer are left out if there are more
+_MOST_NUMBERS = 1_000_000  # numbers in the memory, which limits the time
+_QUERIES = (200, 1_000)  # smallest and largest number of rows left out in a half
+_PAIRS = 3_000_000  # pairs of a left-out row and another one; with more pairs, fewer rows are left out
 _MANY_FEATURES, _FEWEST_QUERIES = 20, 50  # with more features, fewer rows are left out
-_SLIGHT = 1e-3  # of the targets' deviation; smaller errors are not worth a memory
-_EVEN_WIDTHS = (0.05, 0.1, 0.2, 0.4, 0.8)  # to start from, times the root of the number of features
+_SLIGHT = 1e-3  # relative to the standard deviation of the targets; smaller errors need no memory
+_EVEN_WIDTHS = (0.05, 0.1, 0.2, 0.4, 0.8)  # initial bandwidths, times the root of the number of features
 _SINGLE_WIDTHS = (0.03, 0.1, 0.3)  # of one feature alone
-_FAINT = 0.1  # all other features together, to start from one alone
+_FAINT = 0.1  # all other features together, in a start from a single feature
 _WIDTH_BOUNDS, _DAMPING_BOUNDS = (-7.0, 4.0), (-4.0, 5.0)  # logarithms
 _MAX_ITER = 15
 _CLEAR = 1.5  # standard errors of the gain
 
 
 def choose_rows(X: FloatArray, rng: np.random.RandomState) -> IntArray:
-    """Return which rows to remember, in random order: all, or as many as can be searched in reasonable time."""
+    """Return the rows of the memory, in random order: all, or as many as can be searched in reasonable time."""
     n_rows, n_features = X.shape
     return rng.permutation(n_rows)[: min(_MOST_ROWS, max(_FEWEST_ROWS, _MOST_NUMBERS // n_features))]
 
 
 def learn_memory(rows: Rows, prediction: FloatArray, n_threads: int = 1) -> Memory | None:
-    """Return a memory of what predictions for rows lacked; None if it would bring nothing.
+    """Return a memory of the errors of out-of-fold predictions; None if it would not help.
 
-    The rows stand in random order: those that are left out in turn are the first of them.
+    The rows must be in random order, because the first of them are left out in turn.
     """
     if _count_effective(rows.weight) < _FEWEST_ROWS:
         return None
@@ -66,7 +66,7 @@ def learn_memory(rows: Rows, prediction: FloatArray, n_threads: int = 1) -> Memo
 
 
 def _count_effective(weight: FloatArray) -> float:
-    """Return how many rows of equal weight would tell as much."""
+    """Return the effective number of rows: as many rows of equal weight have the same information."""
     weight = weight / weight.max()
     return float(weight.sum() ** 2 / (weight**2).sum())
 
@@ -80,7 +80,7 @@ def _count_queries(n_rows: int, n_features: int) -> int:
 
 
 def _is_clear(gains: FloatArray, weight: FloatArray) -> bool:
-    """Return whether the mean gain is well above its standard error, and there are enough rows to tell."""
+    """Return whether the mean gain is well above its standard error, with enough rows to decide."""
     if _count_effective(weight) < _FEWEST_ROWS / 2:
         return False
     weight = weight / weight.sum()
@@ -89,7 +89,7 @@ def _is_clear(gains: FloatArray, weight: FloatArray) -> bool:
 
 
 class _Trial:
-    """Rows in standard units whose widths are sought."""
+    """Rows in standard units, for which bandwidths are learned."""
 
     def __init__(
         self, rows: FloatArray, weight: FloatArray, errors: FloatArray, orders: IntArray | None = None
@@ -101,7 +101,7 @@ class _Trial:
         return _Trial(self.rows[:, [j]], self.weight, self.errors, self.orders[:, [j]])
 
     def score(self, logs: FloatArray, queries: IntArray) -> tuple[float, FloatArray]:
-        """Return the mean squared error at rows that are left out one at a time, and its slopes by the logarithms."""
+        """Return the leave-one-out mean squared error, and its gradient with respect to the logarithms."""
         shelf = shelve(self.rows, np.exp(logs[:-1]), self.orders)
         share = self.weight[queries] / self.weight[queries].sum()
         known = shelf.arrange(self.weight), shelf.arrange(self.errors), float(np.exp(logs[-1]))
@@ -111,7 +111,7 @@ class _Trial:
         return loss, slopes
 
     def measure_gains(self, logs: FloatArray, queries: IntArray) -> FloatArray:
-        """Return by how much the squared errors at rows shrink, which are left out one at a time."""
+        """Return the reduction of the squared error of each row, with leave-one-out."""
         shelf = shelve(self.rows, np.exp(logs[:-1]), self.orders)
         known = self.weight, self.errors, float(np.exp(logs[-1]))
         blended, _ = shelf.blend(self.rows[queries], queries, *known)
@@ -119,9 +119,9 @@ class _Trial:
 
 
 def _learn_widths(trial: _Trial, learners: IntArray, judges: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return the iterate, from two starts, that brings most at the judges, and the gains in squared error there.
+    """Return the iterate, from two starts, with the largest gain on the validation rows, and the gains there.
 
-    An iterate is the logarithms of widths, and then that of the damping.
+    An iterate has the logarithms of the bandwidths, then that of the damping.
     """
     weight = trial.weight[judges]
     found: list[tuple[FloatArray, FloatArray]] = []
@@ -138,14 +138,14 @@ def _learn_widths(trial: _Trial, learners: IntArray, judges: IntArray) -> tuple[
 
 
 def _start_even(trial: _Trial, learners: IntArray) -> FloatArray:
-    """Return the best start in which all features count alike."""
+    """Return the best start with equal bandwidths."""
     n_features = trial.rows.shape[1]
     starts = [np.r_[np.full(n_features, np.log(width * np.sqrt(n_features))), 0.0] for width in _EVEN_WIDTHS]
     return min(starts, key=lambda logs: trial.score(logs, learners)[0])
 
 
 def _start_single(trial: _Trial, learners: IntArray) -> FloatArray:
-    """Return the best start in which one feature counts, and all others together hardly."""
+    """Return the best start in which one feature counts and all others together hardly count."""
     n_features = trial.rows.shape[1]
     losses = {
         (j, width): single.score(np.array([np.log(width), 1.0]), learners)[0]

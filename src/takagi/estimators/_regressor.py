@@ -40,28 +40,27 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
     """Takagi-Sugeno-Kang fuzzy regression: a handful of IF-THEN rules, trained by gradient descent.
 
     Rules start from fuzzy c-means clusters and are trained with mini-batches and Powerball AdaBelief. The accurate
-    recipe aims at a small error: pilot fits on a part of the rows find out how noisy the target is, penalties are set
-    accordingly, and all rows train. The DropRule recipe is the paper's: rules are dropped at random while training,
-    which makes every rule predict on its own, and the iterate with the smallest error on held-out rows is kept. The
-    fitted rules are in the units of the data.
+    recipe aims at a small error: pilot fits on some of the rows measure the noise of the target and set the penalties,
+    and then all rows train. The DropRule recipe is the paper's: rules are dropped at random during training, so that
+    every rule learns to predict by itself, and the iterate with the smallest error on held-out rows is kept. The fitted
+    rules are in the units of the data.
 
     Parameters
     ----------
     n_rules : int, "auto" or None, default=None
-        Number of rules, the paper's R. "auto" takes the power of two nearest to an eighth of the rows, from 8 to 64,
-        128 above 1,000 rows, and one where pilot fits do no better than ridge regression. Of
-        short rules it is the most, of all parts together, and "auto" has cross-validation choose it: the smallest of 1,
-        2, 3, 5, 7, 9 and 12 whose error is within one standard error of the best. None is 5 for short rules, else
-        "auto".
+        Number of rules, the paper's R. "auto" means the power of two nearest to an eighth of the rows, from 8 to 64,
+        and 128 above 1,000 rows; one rule if pilot fits are no better than ridge regression. For short rules it is the
+        largest total number in all parts, and with "auto" cross-validation chooses it: the smallest of 1, 2, 3, 5, 7, 9
+        and 12 whose error is within one standard error of the best. None means 5 for short rules, else "auto".
     recipe : {"auto", "accurate", "droprule", "short"}, default="auto"
         How the rules are learned. "accurate": penalties are set by pilot fits, and all rows train to the end.
         "droprule": DropRule is on, and held-out rows choose the iterate. "short": few rules with few conditions and
         terms, each true by itself; the model may then be a sum of rule bases, and formulas may bend. "auto" is "short"
-        where `max_conditions` or `max_terms` is given, else "accurate".
+        if `max_conditions` or `max_terms` is given, else "accurate".
     max_conditions, max_terms : int, optional
-        The most conditions and terms of a short rule, 3 and 4 by default.
+        Largest number of conditions and of terms of a short rule, 3 and 4 by default.
     init : {"fcm", "kmeans", "random", "grid"} or initializer, default="fcm"
-        How the rules start; an object of `takagi.initializers` to set its options.
+        How the initial rules are made; an object of `takagi.initializers` to set its options.
     projection : {None, "antecedent", "shared", "separate"}, default=None
         Affine combinations of the features, trained with the rules and put before the features: in the conditions
         (FCM-RDpA'), one for conditions and consequents (FCM-RDpA''), or one for each (FCM-RDpAx).
@@ -71,18 +70,18 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
         Update rule; an object of `takagi.optimizers` to set its constants, or one of your own with the methods `phi`,
         `psi` and `omega` of `takagi.optimizers.OwnOptimizer`.
     bounds : {"auto", "data", None} or Bounds or FeasibleSet, default="auto"
-        Where parameters may go in training. "data" keeps centers between the smallest and the largest value of their
-        column in the training rows, and widths at most as large as that range; None lets them go anywhere. "auto" is
+        Limits of the parameters during training. "data" keeps centers between the smallest and the largest value of
+        their column in the training rows, and widths at most as large as that range; None sets no limits. "auto" is
         "data" in the accurate recipe and None in the DropRule one. Or, in standardized units, a
         `takagi.training.Bounds`, or an object of your own with the method `project` of `takagi.training.FeasibleSet`;
         `partial_fit` does not use these two.
     learning_rate : float, default=0.03
         The paper's alpha.
     powerball : float, default=0.5
-        The paper's gamma: gradients become ``sign(g) |g|^gamma``; 1 leaves them as they are.
+        The paper's gamma: gradients become ``sign(g) |g|^gamma``; 1 means plain gradients.
     keep_prob : float or "auto", default="auto"
-        The paper's P: the chance that DropRule keeps a rule, for each row and rule. "auto" is 0.8 in the DropRule
-        recipe and 1, which drops none, in the accurate one.
+        The paper's P: the probability that DropRule keeps a rule, for each row and rule. "auto" is 0.8 in the DropRule
+        recipe, and 1 (no rule is dropped) in the accurate one.
     l2 : float or "auto", default="auto"
         The paper's lambda: penalty on all consequent weights but the bias. "auto" is 0.05 in the DropRule recipe; in
         the accurate one, pilot fits set it.
@@ -91,78 +90,81 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
         loss of a batch. "auto" is 0 in the DropRule recipe; in the accurate one, pilot fits set it.
     agreement : float or "auto", default="auto"
         Penalty on rules that disagree where they govern: half of it times the sum over rules of ``share * (output -
-        prediction)**2`` is added to the loss of each row, as half the squared error is. With 0.03 the rule that governs
-        a row is hardly ever far off by itself, and the error of all together is 10 to 15 % larger on average. "auto" is
-        0.1 for short rules, else 0.
+        prediction)**2`` is added to the loss of each row, which is half the squared error. With 0.03 the rule that
+        governs a row is hardly ever far off by itself, and the error of the model is 10 to 15 % larger on average.
+        "auto" is 0.1 for short rules, else 0.
     batch_size : int or "auto", default="auto"
         Rows per iteration. "auto" is 64; in the accurate recipe 256 from 2,000 rows on.
     max_iter : int or "auto", default="auto"
         Iterations; half as many for a pilot fit. "auto" is 5,000. In the accurate recipe of a regressor it is 3,500,
-        with 10/7 of the learning rate, where pilot fits find that more than 3 % of the target's variance is noise and
-        do not choose narrow sets; and the member of a committee ends when a third of them have brought nothing.
+        with 10/7 of the learning rate, if pilot fits find that more than 3 % of the target's variance is noise and do
+        not choose narrow sets. With "auto", a member of a committee stops when a third of the iterations have brought
+        no improvement.
     schedule : {"cosine", "constant"}, default="cosine"
         Whether the learning rate falls to zero along half a cosine.
     averaging : float, default=0.98
-        Decay of a running mean of the parameters, which is then what is validated and kept; 0 for none.
+        Decay of a running mean of the parameters; the mean is validated and kept. 0 for none.
     n_teachers : int or "auto", default="auto"
-        Fits whose mean prediction is taught to one rule base (distillation), unless rows are held out; 0 or 1 for none.
-        "auto" is 4 in the accurate recipe below 1,000 rows and up to 24 features, which takes twice as long, else 0.
+        Number of fits whose mean prediction is distilled into one rule base [1]_, unless rows are held out; 0 or 1 for
+        none. "auto" is 4 in the accurate recipe below 1,000 rows and up to 24 features, which takes twice as long, else
+        0.
     standardize : bool or "inputs", default=True
-        Train on inputs and target of zero mean and unit variance ("inputs": the target is centered only, as in the
-        paper; False: the inputs are taken as they are). The fitted rules are in the data's units in any case.
+        Train on inputs and target of zero mean and unit variance ("inputs": the target is only centered, as in the
+        paper; False: the inputs are not scaled). The fitted rules are always in the data's units.
     extrapolation : {"hold", "linear"}, default="hold"
-        What the model says of values far beyond its data. "hold": a value of a feature that lies more than one range of
-        the training rows below the smallest or above the largest of them is taken for that limit, and `predict` warns;
-        a feature that is constant in the training rows is held there. "linear": formulas go on without end, as in the
+        What the model predicts far beyond its data. "hold": each feature has limits, one range of the training rows
+        below the smallest and above the largest training value. Values beyond a limit count as the limit, and `predict`
+        warns. A feature that is constant in the training rows is held at its value. "linear": no limits, as in the
         paper.
     validation_fraction : float, default=0.15
-        Part of the rows held out, at most 2,000: to choose the best iterate by, or, where pilot fits set a penalty, to
-        judge these. Not used when `fit` gets `X_val`.
+        Fraction of the rows that is held out, at most 2,000 rows: to choose the best iterate, or to judge pilot fits.
+        Not used if `fit` gets `X_val`.
     warm_start : bool, default=False
-        Whether `fit` goes on from the rules that the model has, if it has any, in place of initial ones; `n_rules`,
-        `init` and `projection` are then not looked at.
+        Whether `fit` starts from the rules that the model has, if any, instead of initial ones; `n_rules`, `init` and
+        `projection` are then ignored.
     n_iter_no_change : int, optional
-        Stop when the error on held-out rows, which then do not train in any case, has not fallen for so many
-        iterations.
+        Stop when the error on held-out rows has not fallen for this number of iterations. With it, every recipe holds
+        out rows.
     random_state : int, RandomState instance or None, default=None
         Makes `fit` reproducible, to the bit on one machine.
     n_jobs : int, optional
-        Threads of `fit`, which runs pilots and teachers side by side, and of `predict`; -1 for all cores. Does not
-        change the result. By default a fit has as many as there are cores, or one inside of other parallel work (a
-        search of scikit-learn, say) or where OMP_NUM_THREADS says so, and `predict` has one.
+        Number of threads of `fit`, which runs pilots and teachers in parallel, and of `predict`; -1 for all cores. It
+        does not change the result. By default `fit` uses all cores, or one thread inside other parallel work (such as a
+        search of scikit-learn) or if OMP_NUM_THREADS is 1, and `predict` uses one.
     verbose : int, default=0
         Whether to show progress.
 
     Attributes
     ----------
     model_ : RuleModel
-        The fitted rules, in the units of the data, those that govern most of the training rows first: a sum of rule
-        bases, mostly one. Print it to read them.
+        The fitted rules, in the units of the data: a sum of rule bases, usually one. Rules that govern most of the
+        training rows come first. Print it to read them.
     rule_base_ : RuleBase
-        The only part of `model_`, where there is one.
+        The only part of `model_`, if it has just one.
     calibration_ : Calibration or None
-        What is known of errors on rows that the model has not seen; see `calibrate`.
+        The errors on held-out rows, for intervals; see `calibrate`.
     history_ : dict of str to ndarray of shape (n_iter_,)
         Losses of the training that made `rule_base_`: "train_loss" of each batch and "val_loss" on held-out rows, NaN
-        where all rows trained. They are RMSEs in the target's units, or in standard deviations if there are several
-        targets and they are standardized. After `partial_fit`, at most 1,000 entries, older ones thinned out, and their
-        "iteration".
+        if there are none. They are RMSEs in the target's units, or in standard deviations if there are several targets
+        and they are standardized. After `partial_fit` there are at most 1,000 entries, with fewer of the older ones,
+        and their "iteration".
     best_iter_ : int
         The iteration of that training, from 1, that `rule_base_` was taken from: the last one, or the best one on
         held-out rows; 0 if none was better than the initial rules.
     n_iter_ : int
         Iterations of that training.
     stages_ : tuple of Stage
-        All that ran, with `name`, `n_fits`, `n_iter` and `seconds`: "pilots", "training", "teachers", "student".
+        The stages of the fit, with `name`, `n_fits`, `n_iter` and `seconds`: "pilots", "training", "teachers",
+        "student".
     recipe_ : {"accurate", "droprule", "short"}
         The recipe that was used.
     n_rules_, keep_prob_, l2_, smoothness_, batch_size_ : int or float
-        What was used where the parameter is "auto".
+        The values that were used for "auto".
     stopped_ : {"max_iter", "no_change", "callback", "interrupted", "diverged", "ridge", "stream", "limits"}
-        Why training ended; "ridge": it did not begin, since ridge regression did better than pilot fits and is the one
-        rule; "stream": it goes on with the next `partial_fit`; "limits": short rules have reached `n_rules`.
+        Why training ended; "ridge": there was no training, since ridge regression was better than pilot fits, and is
+        the only rule; "stream": it continues with the next `partial_fit`; "limits": short rules have reached `n_rules`.
     stream_ : takagi.streaming.Stream
-        What `partial_fit` goes on from; there only after `partial_fit`.
+        The state from which `partial_fit` continues; only after `partial_fit`.
     is_single_target_ : bool
         Whether predictions are one number a row.
     n_features_in_ : int
@@ -172,14 +174,16 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
 
     Notes
     -----
-    When `fit` splits the rows itself, equal rows are one row with their weights added up, and rows are put in an order
-    of their own first. So a row does not train and validate at once, a weight of 3 equals three copies, and the order
-    of the rows does not matter. Rows given together with `X_val` are taken as they come, as in the paper.
+    If `fit` splits the rows itself, it first merges equal rows into one row with the sum of their weights, and sorts
+    the rows by their values. So no row both trains and validates, a weight of 3 equals three copies, and the order of
+    the rows does not matter. Rows given together with `X_val` are neither merged nor sorted, as in the paper.
 
     References
     ----------
     Z. Shi, D. Wu, C. Guo, C. Zhao, Y. Cui and F.-Y. Wang, FCM-RDpA: TSK fuzzy regression model construction using fuzzy
     c-means clustering, regularization, DropRule, and Powerball AdaBelief, Information Sciences 574 (2021).
+
+    .. [1] G. Hinton, O. Vinyals and J. Dean, Distilling the knowledge in a neural network, arXiv:1503.02531 (2015).
 
     Examples
     --------
@@ -214,18 +218,18 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            Numbers; at least two rows. With Dask collections, y and `sample_weight` are such, too; beyond 50,000 rows
-            they are trained on partition by partition, as `fit_dataset` does.
+            Numbers; at least two rows. If X is a Dask collection, y and `sample_weight` must be Dask collections, too;
+            above 50,000 rows, training goes partition by partition, as in `fit_dataset`.
         y : array of shape (n_rows,) or (n_rows, n_outputs)
             One target or several.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows.
         X_val, y_val : arrays as X and y, optional
-            Rows to choose the best iterate by, in place of a part of X.
+            Validation rows, which choose the best iterate instead of a part of X.
         callback : callable, optional
-            Called with a `takagi.training.Progress` every few hundred iterations of all stages, pilots among them. When
-            it returns True, the training under way ends, and those that are still needed end after their first block.
-            Pilots and teachers call it from threads of their own, one call at a time.
+            Called with a `takagi.training.Progress` every few hundred iterations of all stages, including pilots. If it
+            returns True, the current training stops, and later ones stop after their first block. Pilots and teachers
+            call it from their own threads, one call at a time.
 
         Returns
         -------
@@ -234,8 +238,8 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
 
         Notes
         -----
-        Ctrl-C keeps the best rules so far, with a warning, once the rules themselves are trained; before, in a pilot
-        fit, it is raised, and the estimator stays as it was.
+        While the rules themselves train, Ctrl-C keeps the best rules so far, with a warning. During a pilot fit it
+        raises KeyboardInterrupt, and the estimator does not change.
         """
         if is_dask(X):
             X, y, sample_weight, passes = open_collections(self, X, y, sample_weight, (X_val, y_val))
@@ -250,13 +254,13 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
         ----------
         X : array or data frame of shape (n_rows, n_features)
         return_std : bool, default=False
-            Whether to return the standard deviations of the predictions as well, which takes a calibration; see
+            Whether to return the standard deviations of the predictions as well. This needs a calibration; see
             `predict_interval`.
 
         Returns
         -------
         ndarray of shape (n_rows,) or (n_rows, n_outputs)
-            For a Dask collection a lazy one: an array, or of a data frame a series or a data frame with its index. With
+            For a Dask collection, a lazy array, or for a data frame a lazy series or data frame with its index. With
             `return_std`, a tuple of two such arrays.
 
         Warns
@@ -279,29 +283,29 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
 
     @property
     def calibration_(self) -> Calibration | None:
-        """What is known of errors on rows that the model has not seen, None if nothing is."""
+        """The errors on held-out rows, for intervals; None if there are none."""
         if "model_" not in self.__dict__:
             raise AttributeError(f"This {type(self).__name__} has no rules yet; call fit first.")
         return self.model_.calibration
 
     @with_one_blas_thread
     def calibrate(self, X: Table, y: Table, sample_weight: Table = None, *, cv: int | None = None) -> "TSKRegressor":
-        """Find out how far predictions are off on rows that the model has not seen; `predict_interval` needs it.
+        """Measure the errors on held-out rows, which `predict_interval` needs.
 
-        A fit does so by itself where it can: the DropRule recipe with the rows that it holds out, the accurate one with
-        the rows that pilot fits hold out. Pilots have fewer rules, so that their errors are somewhat too large, and the
-        intervals somewhat too wide. Calibration with other rows, or by cross-validation, takes the place of that.
+        `fit` already does so if it can: the DropRule recipe with its held-out rows, the accurate one with the held-out
+        rows of pilot fits. Pilots have fewer rules, so their errors are somewhat too large, and the intervals somewhat
+        too wide. This method replaces that calibration, with other rows or by cross-validation.
 
         Parameters
         ----------
         X, y : arrays as in `fit`
-            Rows that the model was not fitted on: its errors on those that it was are too small, and the intervals
-            would be too narrow. With `cv`, the rows that it was fitted on.
+            Rows that the model was not fitted on; with training rows, the intervals would be too narrow. With `cv`, the
+            rows that it was fitted on.
         sample_weight : array of shape (n_rows,), optional
             Weights of the rows.
         cv : int, optional
-            Folds of cross-validation. The model stays as it is: so many fits to parts of the rows, with as many rules
-            and the same penalties, are there for their errors alone.
+            Number of folds of cross-validation. For each fold, a copy with as many rules and the same penalties is
+            fitted to the other rows. The model itself does not change.
 
         Returns
         -------
@@ -328,7 +332,7 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
         return self
 
     def _cross_validate(self, rows: Rows, cv: int) -> Rows:
-        """Return the errors of fits like this one to parts of the rows."""
+        """Return the out-of-fold errors of fits with the same settings."""
         rows = merge_equal_rows(rows)
         if isinstance(cv, bool) or not isinstance(cv, int | np.integer) or not 2 <= cv <= len(rows.X):
             raise ValueError(f"cv must be a number of folds from 2 to {len(rows.X)}, the different rows, got {cv!r}.")

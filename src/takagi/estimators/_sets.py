@@ -1,4 +1,4 @@
-"""Prediction sets: the classes that a row may have, so that its own is among them in a given part of cases."""
+"""Prediction sets: sets of classes that contain the class of a row with a given probability."""
 
 from copy import copy
 from typing import Any
@@ -16,14 +16,14 @@ class PredictsSets:
     set_scores_: FloatArray
 
     def calibrate(self, X: Table, y: Table) -> Any:
-        """Find out how improbable the classes of rows seem that the model has not seen, for `predict_set`.
+        """Measure the predicted probabilities of the true classes of held-out rows, for `predict_set`.
 
-        Probabilities stay as they are. A new fit forgets it.
+        Probabilities do not change. A new fit drops the calibration.
 
         Parameters
         ----------
         X, y : arrays as in `fit`
-            Rows that the model was not fitted on; all count the same.
+            Rows that the model was not fitted on; all have the same weight.
 
         Returns
         -------
@@ -37,27 +37,27 @@ class PredictsSets:
         return self
 
     def predict_set(self, X: Table, coverage: float = 0.9) -> np.ndarray:
-        """Return which classes rows may have: sets that hold the class of new rows in a given part of cases.
+        """Return prediction sets, which contain the class of a new row with a given probability.
 
-        That is split conformal prediction [1]_ by the rows of `calibrate`: a class belongs to the set of a row unless
-        it is less probable than are the classes of all but a part `coverage` of those rows.
+        This is split conformal prediction [1]_ with the rows of `calibrate`. The set of a row has all classes whose
+        probability is above a threshold, which the true classes of a fraction `coverage` of those rows reach.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
         coverage : float, default=0.9
-            The part of new rows whose class is to be in its set, between 0 and 1. It is that of all rows, not of each
-            class.
+            The fraction of new rows whose class is in their set, between 0 and 1. It holds for all rows together, not
+            for each class.
 
         Returns
         -------
         ndarray of bool of shape (n_rows, n_classes)
-            In the order of `classes_`. A row may have no class at all, which is as unusual as its probabilities are.
+            In the order of `classes_`. The set of an unusual row may be empty.
 
         Raises
         ------
         ValueError
-            If `calibrate` has not been called, or with too few rows for that coverage.
+            If `calibrate` was not called, or had too few rows for that coverage.
 
         References
         ----------

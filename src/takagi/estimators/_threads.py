@@ -1,4 +1,4 @@
-"""Threads of a fit, and one for linear algebra while rules are fitted, since many fits may run side by side."""
+"""The threads of a fit; linear algebra uses one thread during a fit, since many fits may run in parallel."""
 
 import os
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ from joblib import cpu_count, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 _LOCK = Lock()
-_INSIDE: list[list[tuple[Any, int]]] = []  # libraries and their threads before, once for each caller who is inside
+_INSIDE: list[list[tuple[Any, int]]] = []  # libraries and their earlier numbers of threads, once for each caller inside
 
 
 @contextmanager
 def _use_one_thread() -> Iterator[None]:
-    """Set a limit that the first to enter sets and the last to leave lifts, in whatever threads they are.
+    """Limit the threads of linear algebra: the first caller to enter sets the limit, the last to leave removes it.
 
-    Where someone else has set a limit, that one stays.
+    A limit that was set elsewhere stays.
     """
     with _LOCK:
         before = _INSIDE[0] if _INSIDE else [(library, library.num_threads) for library in _list_libraries()]
@@ -34,7 +34,8 @@ def _use_one_thread() -> Iterator[None]:
         with _LOCK:
             _INSIDE.pop()
             for library, n_threads in () if _INSIDE else before:
-                # Else only the thread that set the limit could lift it; older versions know no such restriction.
+                # Otherwise only the thread that set the limit could remove it; older versions do not have this
+                # restriction.
                 release = getattr(library, "clear_controlling_thread", lambda force: None)
                 release(force=True)
                 library.set_num_threads(n_threads)
@@ -43,20 +44,20 @@ def _use_one_thread() -> Iterator[None]:
 
 @cache
 def _list_libraries() -> list[Any]:
-    """Return the libraries of linear algebra; looking through all that is loaded takes a while."""
+    """Return the linear algebra libraries; cached, since the search through all loaded libraries is slow."""
     return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
-# Decorates a function during which matrix products run in the thread that asks for them. Those of a fit are small, and
-# fits that run in threads of their own would otherwise get in each other's way.
+# Decorates a function so that its matrix products run in the calling thread. Those of a fit are small, and parallel
+# fits would otherwise compete for the cores.
 with_one_blas_thread = _use_one_thread()
 
 
 def count_fit_threads(n_jobs: int | None) -> int:
-    """Return in how many threads a fit may run trainings side by side.
+    """Return the number of threads in which a fit runs trainings in parallel.
 
-    By default in as many as linear algebra had before the fit, which OMP_NUM_THREADS, threadpoolctl and joblib limit;
-    in one where the fit is itself run in a thread or process among others.
+    By default it is that of linear algebra before the fit, which OMP_NUM_THREADS, threadpoolctl and joblib limit. It is
+    one if the fit itself runs in one of several threads or processes.
     """
     if n_jobs is not None:
         return effective_n_jobs(n_jobs)
@@ -68,5 +69,5 @@ def count_fit_threads(n_jobs: int | None) -> int:
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """Return the number of threads that scikit-learn's `n_jobs` stands for, one by default."""
+    """Return the number of threads for scikit-learn's `n_jobs`, one by default."""
     return effective_n_jobs(n_jobs) if n_jobs is not None else 1

@@ -1,4 +1,4 @@
-"""Fitted models that go on with new rows."""
+"""Updates of fitted models with new rows."""
 
 from typing import Any
 
@@ -9,17 +9,17 @@ from takagi._typing import Table
 from takagi.fitting import Rows, calibrate_model, cross_validate, update_formulas
 from takagi.rulemodel import RuleModel
 
-_FEWEST_ROWS = 50  # for how far an updated model is off
+_FEWEST_ROWS = 50  # to measure the errors of an updated model
 _N_FOLDS = 5
 
 
 def update(model: Any, X: Table, y: Table) -> Any:
-    """Let a fitted model go on with new rows: its formulas move, its conditions and columns stay.
+    """Update a fitted model with new rows: its formulas change, its conditions and columns stay.
 
-    The model need not be fitted anew, and the rows that it was fitted on need not be there. They count as much as they
-    are many: 50 new rows move the formulas of a model of 500 rows by a tenth of the way. Where the new rows need other
-    conditions, columns or levels of categories, a new fit to all rows is better. All recipes can be updated, short
-    rules too; `partial_fit`, which trains conditions as well, is for streams of many rows.
+    This needs neither a new fit nor the old rows. New rows count by their number: 50 new rows move the formulas of a
+    model of 500 rows by a tenth of the way. If the new rows need other conditions, columns or category levels, a new
+    fit to all rows is better. Models of all recipes can be updated, short rules included. `partial_fit`, which trains
+    conditions as well, is for streams of many rows.
 
     Parameters
     ----------
@@ -28,13 +28,13 @@ def update(model: Any, X: Table, y: Table) -> Any:
     X : array or data frame of shape (n_rows, n_features)
         New rows, which the model was not fitted on.
     y : array of shape (n_rows,) or (n_rows, n_outputs)
-        Their targets, or labels of classes that the model knows.
+        Their targets, or labels of known classes.
 
     Returns
     -------
     TSKRegressor, TSKClassifier or Pipeline
-        The model itself. Scores of the fit are dropped. If it knew how far it is off, it is found out again from 50 new
-        rows or more.
+        The model itself. Scores of the fit are dropped. A calibration is computed again if there are 50 new rows or
+        more.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def update(model: Any, X: Table, y: Table) -> Any:
 
 
 def read_new_rows(model: Any, X: Table, y: Table) -> tuple[RuleModel, Rows]:
-    """Return the rules of a model as its last step has them, and checked rows in their units."""
+    """Return the rules of the last step of a model, and checked rows in the units of these rules."""
     opened = open_model(model)
     if opened.regressor is None:
         raise TypeError("model must be a fitted TSKRegressor or TSKClassifier, or a pipeline that ends in one.")
@@ -71,7 +71,7 @@ def read_new_rows(model: Any, X: Table, y: Table) -> tuple[RuleModel, Rows]:
 
 
 def _calibrate(rules: RuleModel, updated: RuleModel, rows: Rows) -> RuleModel:
-    """Return updated rules with the errors of updates on rows left out, or with the old ones where rows are few."""
+    """Return updated rules with out-of-fold errors of updates, or with the old errors if there are few rows."""
     if len(rows.X) < _FEWEST_ROWS:
         return RuleModel(updated.parts, rules.calibration)
     rng = np.random.default_rng(0)

@@ -13,7 +13,7 @@ from takagi.rulebase import RuleBase
 
 
 class Initializer(Protocol):
-    """Anything that makes the first rule base from data."""
+    """The interface of an initializer, which makes the initial rules from data."""
 
     def make_rules(
         self,
@@ -28,7 +28,7 @@ class Initializer(Protocol):
 
 
 def limit_rules(n_rules: int, n_rows: int) -> int:
-    """Return a number of clusters that the rows can have, with a warning if it is smaller."""
+    """Return the number of rules, or fewer, with a warning, if there are fewer distinct rows."""
     if n_rules <= n_rows:
         return n_rules
     warn_user(f"n_rules={n_rules} is more than the {n_rows} distinct rows to train on; {n_rows} rules are made.")
@@ -40,9 +40,8 @@ def rules_from_clusters(
 ) -> RuleBase:
     """Make one rule per cluster: its center, its standard deviations, and its mean target as bias.
 
-    The memberships of shape (n_rows, n_clusters) weigh the rows; as in the paper it is u, not u^m. A deviation of zero
-    is replaced by the mean of all deviations, zeros counted, as in the authors' code; where only rounding keeps it from
-    zero, it is zero.
+    Rows are weighted by the memberships u, of shape (n_rows, n_clusters), not by u^m, as in the paper. A deviation of
+    zero, up to rounding, is replaced by the mean of all deviations, zeros included, as in the authors' code.
     """
     weights = memberships if sample_weight is None else memberships * sample_weight[:, None]
     mass = weights.sum(axis=0)
@@ -57,7 +56,7 @@ def rules_from_clusters(
 
 
 def replace_zeros(widths: FloatArray) -> FloatArray:
-    """Replace widths of zero by the mean of all, or by 1 where all are zero."""
+    """Replace widths of zero by the mean of all, or by 1 if all are zero."""
     return np.where(widths > 0, widths, widths.mean() or 1.0)
 
 
@@ -73,18 +72,18 @@ def fuzzy_cmeans(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Cluster rows from given memberships.
 
-    Minimizes ``sum_nr u_nr^m |x_n - c_r|^2`` by turns: ``c_r`` is the mean of the rows weighted by ``u_nr^m``, then
-    ``u_nr`` is proportional to ``|x_n - c_r|^(-2 / (m - 1))``.
+    Minimizes ``sum_nr u_nr^m |x_n - c_r|^2`` in alternation: ``c_r`` is the mean of the rows weighted by ``u_nr^m``,
+    then ``u_nr`` is proportional to ``|x_n - c_r|^(-2 / (m - 1))``.
 
     Parameters
     ----------
     X : array of shape (n_rows, n_features)
     memberships : array of shape (n_rows, n_clusters)
-        Where to start; rows sum to 1.
+        Initial memberships; rows sum to 1.
     m : float, default=2
         Fuzzifier, above 1.
     tol, rtol : float, default=1e-3 and 0
-        The end is reached when the objective changes by less than ``tol + rtol * objective``.
+        Clustering ends when the objective changes by less than ``tol + rtol * objective``.
     max_iter : int, default=100
     sample_weight : array of shape (n_rows,), optional
 
@@ -146,7 +145,7 @@ def draw_memberships(n_rows: int, n_clusters: int, rng: np.random.Generator) -> 
 
 
 def count_distinct(centers: FloatArray, X: FloatArray) -> int:
-    """Return how many centers remain when those within a thousandth of the data's spread count as one."""
+    """Return the number of distinct centers; those within a thousandth of the data's spread count as one."""
     reach = 1e-3 * np.sqrt(X.var(axis=0).sum())
     distinct: list[FloatArray] = []
     for center in centers:
@@ -170,7 +169,7 @@ class FuzzyCMeansInitializer:
         Clustering ends when its objective changes by less.
     max_iter : int, default=100
     max_samples : int, default=10000
-        A larger training set is clustered by a random subset of so many rows, which the paper suggests.
+        Largest number of rows that are clustered; of more rows, a random subset, as the paper suggests.
 
     Examples
     --------

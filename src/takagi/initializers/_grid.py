@@ -35,7 +35,7 @@ class GridInitializer:
     """
 
     n_sets: int = 2
-    has_fixed_rules: ClassVar[bool] = True  # no other number of them can be made
+    has_fixed_rules: ClassVar[bool] = True  # no other number of rules is possible
 
     def __post_init__(self) -> None:
         if self.n_sets < 1:

@@ -22,7 +22,7 @@ class KMeansInitializer:
     Parameters
     ----------
     n_init : int, default=3
-        Restarts, of which the best is taken.
+        Number of random starts; the best is kept.
 
     Examples
     --------
@@ -58,6 +58,6 @@ class KMeansInitializer:
 
 
 def _count_distinct_rows(X: FloatArray, enough: int) -> int:
-    """Return the number of distinct rows; where the first ones are enough, no others are looked at."""
+    """Return the number of distinct rows, or at least `enough`; stop early if the first rows have that many."""
     n_distinct = len(np.unique(X[: 20 * enough], axis=0))
     return n_distinct if n_distinct >= enough else len(np.unique(X, axis=0))

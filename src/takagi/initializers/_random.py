@@ -12,7 +12,7 @@ from takagi.rulebase import RuleBase
 class RandomInitializer:
     """Rules drawn at random: the paper's rand.
 
-    Centers and consequents are uniform in [0, 1] and widths in (0, 5], as the paper's text has it (the authors' script
+    Centers and consequents are uniform in [0, 1] and widths in (0, 5], as in the paper's text (the authors' script
     draws centers and consequents from [-1, 1]). The inputs should be standardized.
 
     Parameters

@@ -1,7 +1,7 @@
 """The four update rules of the paper's Table IV.
 
-Each acts on gradients ``g`` that have gone through Powerball, ``sign(g) |g|^gamma``; gamma is a setting of training and
-1 means plain gradients, so four rules give the paper's eight methods.
+Each takes gradients ``g`` after Powerball, ``sign(g) |g|^gamma``. gamma is a setting of training, and 1 means plain
+gradients, so four rules give the paper's eight methods.
 """
 
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ class Adam:
 
 @dataclass(frozen=True)
 class AdaBound:
-    """AdaBound (Luo et al., 2019): Adam with step sizes clipped to a range that closes in on alpha.
+    """AdaBound (Luo et al., 2019): Adam with step sizes clipped to a range that shrinks to alpha.
 
     ``theta_t = theta_{t-1} - clip(alpha / (sqrt(v^) + epsilon), lower_t, upper_t) m^`` with ``m^`` and ``v^`` as in
     `Adam`, ``lower_t = alpha (1 - 1 / ((1 - beta2) t + 1))`` and ``upper_t = alpha (1 + 1 / ((1 - beta2) t))``.

@@ -1,4 +1,4 @@
-"""What training needs to know of an optimizer."""
+"""The interface of an optimizer."""
 
 from typing import ClassVar, Protocol
 
@@ -22,12 +22,12 @@ class Optimizer(Protocol):
 
     @property
     def epsilon(self) -> float:
-        """What keeps step sizes finite."""
+        """Constant that keeps step sizes finite."""
         ...
 
 
 class OwnOptimizer(Protocol):
-    """An update rule of one's own, as the three functions of the paper's Algorithm 2 in NumPy.
+    """A user-defined update rule: the three functions of the paper's Algorithm 2 in NumPy.
 
     Iteration t, from 1, takes the gradient ``g`` after Powerball and sets::
 
@@ -35,7 +35,7 @@ class OwnOptimizer(Protocol):
         v_t     = psi(g_t, m_t, v_{t-1}, t)
         theta_t = the projection of  theta_{t-1} - omega(alpha, v_t, t) m_t
 
-    All are flat vectors of every parameter, and m and v start at zero. A correction for that start goes into omega.
+    All are flat vectors of all parameters. m and v start at zero; a correction for that bias belongs in omega.
 
     Examples
     --------
@@ -62,11 +62,11 @@ class OwnOptimizer(Protocol):
     """
 
     def phi(self, g: FloatArray, m: FloatArray, t: int) -> FloatArray:
-        """Return the direction m of iteration t, from that of the one before."""
+        """Return the direction m of iteration t, given that of the previous one."""
         ...
 
     def psi(self, g: FloatArray, m: FloatArray, v: FloatArray, t: int) -> FloatArray:
-        """Return the second moment v of iteration t, from the new m and the old v."""
+        """Return the second moment v of iteration t, given the new m and the old v."""
         ...
 
     def omega(self, alpha: float, v: FloatArray, t: int) -> FloatArray | float:

@@ -1,8 +1,8 @@
 """Training: a rule base in, the best rule base and a history out.
 
 Each iteration draws a mini-batch, drops rules, steps along the gradient and validates, as in the paper's Algorithm 1;
-`takagi.kernels.train_block` runs many of them at a time, and between two blocks Python shows progress, calls back and
-heeds Ctrl-C.
+`takagi.kernels.train_block` runs many of them at a time, and between two blocks Python shows progress, calls the
+callback and handles Ctrl-C.
 """
 
 from takagi.training._config import (

@@ -1,6 +1,7 @@
-"""What training is told, and what it tells: losses, settings, bounds, progress and result.
+"""The inputs and outputs of training: losses, settings, bounds, progress and result.
 
-Either loss has its canonical link, so the gradient by an output before the link is the response minus the target.
+Both losses have their canonical link, so the gradient with respect to an output before the link is the prediction
+minus the target.
 """
 
 from collections.abc import Callable
@@ -41,7 +42,7 @@ class SquaredError:
         return ((outputs - y) ** 2).mean(axis=1)
 
     def report(self, mean: float) -> float:
-        """Return what is reported of a mean over rows: its root, the RMSE."""
+        """Return the reported value of a mean over rows: its root, the RMSE."""
         return float(np.sqrt(mean))
 
 
@@ -72,12 +73,12 @@ class LogLoss:
         return (y * (highest + total - outputs)).sum(axis=1)
 
     def report(self, mean: float) -> float:
-        """Return what is reported of a mean over rows: the mean itself."""
+        """Return the reported value of a mean over rows: the mean itself."""
         return mean
 
 
 def check_probabilities(y: FloatArray) -> None:
-    """Raise an error for targets that are no probabilities, which the log loss needs."""
+    """Raise an error if targets are not probabilities, which the log loss needs."""
     if not ((y >= 0) & (y <= 1)).all():
         raise ValueError("targets of the log loss must be probabilities, from 0 to 1.")
     if y.shape[1] > 1 and not np.allclose(y.sum(axis=1), 1.0):
@@ -95,13 +96,13 @@ class TrainConfig:
     Parameters
     ----------
     optimizer : Optimizer or OwnOptimizer, default=AdaBelief()
-        One of the update rules of `takagi.optimizers`, or a rule of one's own.
+        One of the update rules of `takagi.optimizers`, or your own.
     learning_rate : float, default=0.01
         The paper's alpha.
     powerball : float, default=0.5
-        The paper's gamma: gradients become ``sign(g) |g|^gamma``; 1 leaves them as they are.
+        The paper's gamma: gradients become ``sign(g) |g|^gamma``; 1 means plain gradients.
     keep_prob : float, default=0.5
-        The paper's P: the chance that DropRule keeps a rule, for each row and rule; 1 keeps all.
+        The paper's P: the probability that DropRule keeps a rule, for each row and rule; 1 keeps all.
     l2 : float, default=0.05
         The paper's lambda, on all consequent weights but the bias.
     smoothness : float, default=0
@@ -112,28 +113,27 @@ class TrainConfig:
         (output - prediction)**2``, outputs before the link, is added to the loss of each row and output. So every rule
         has to be right by itself where it governs. Not in the paper.
     uniformity : float, default=0
-        Uniform regularization [1]_: so many times the sum over rules of the squared mean share in the batch is added to
-        the loss of each row, which is least where all rules govern equally many rows. Not in the paper.
+        Uniform regularization [1]_: this factor times the sum over rules of the squared mean share in the batch is
+        added to the loss of each row. The sum is smallest if all rules govern equally many rows. Not in the paper.
     batch_size : int, default=64
     max_iter : int, default=1000
     schedule : {"constant", "cosine"}, default="constant"
         "cosine" lets the learning rate fall to zero along half a cosine. Not in the paper.
     averaging : float, default=0
-        Decay of a running mean of the parameters, which is then what is validated and returned; 0 for none. Not in the
-        paper.
+        Decay of a running mean of the parameters; the mean is validated and returned. 0 for none. Not in the paper.
     n_iter_no_change : int, optional
-        Stop when the validation error has not fallen for so many iterations. Not in the paper.
+        Stop when the validation error has not fallen for this number of iterations. Not in the paper.
     loss : {"squared", "log"}, default="squared"
-        What is made small: the squared error, or the log loss of probabilities of classes, which is not in the paper.
+        What is minimized: the squared error, or the log loss of class probabilities, which is not in the paper.
     width_floor : float, optional
-        Widths are kept above it; by default a tenth of the smallest initial width, and the smallest initial width where
+        Lower bound of the widths; by default a tenth of the smallest initial width, or the smallest initial width if
         rules share sets.
 
     References
     ----------
     .. [1] Y. Cui, D. Wu and J. Huang, Optimize TSK fuzzy systems for classification problems: mini-batch gradient
        descent with uniform regularization and batch normalization, IEEE Transactions on Fuzzy Systems 28(12), 2020.
-       Their distance of mean shares from a constant differs by a constant, since shares sum to 1.
+       Their penalty, the distance of mean shares from a constant, differs by a constant, since shares sum to 1.
     """
 
     optimizer: Optimizer | OwnOptimizer = field(default_factory=AdaBelief)
@@ -189,7 +189,7 @@ _RANGES = (
 )
 
 
-# -- where parameters may go -------------------------------------------------------------------------------------------
+# -- bounds of parameters ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -197,19 +197,19 @@ class Bounds:
     """A lower and an upper bound for every parameter, in the units that rules are trained in.
 
     The paper's Algorithm 2 projects every iterate onto a feasible set in the norm of the fourth root of ``v``, the
-    second moment of the gradient. A set of bounds is a box: there each parameter is on its own, so the nearest point of
-    the box is the same whatever the weights of the norm are, and the projection cuts each parameter off at its bounds.
+    second moment of the gradient. Bounds are a box, in which each parameter is independent. So the nearest point of the
+    box is the same for all weights of the norm, and the projection clips each parameter at its bounds.
 
     Each part is a pair of a lower and an upper bound, numbers or arrays that broadcast to the shape of the parameters;
-    None is no bound. Equal bounds hold a parameter where they are. Rules that share a set have the tightest of their
-    bounds. Training starts from the nearest rules within the bounds. A running mean of the parameters (`averaging`) is
-    within them up to rounding.
+    None is no bound. Equal bounds fix a parameter. If rules share a set, the tightest of their bounds holds. Training
+    starts from the nearest rules within the bounds. A running mean of the parameters (`averaging`) is within them up to
+    rounding.
 
     Parameters
     ----------
     centers, widths, consequents, antecedent_projection, consequent_projection : pair, optional
-        Bounds of the parameters of a `RuleBase` of these names. Without a lower bound of their own, widths stay above
-        the `width_floor` of training; conditions that are absent, with infinite widths, stay absent.
+        Bounds of the parameters of a `RuleBase` with these names. Without a given lower bound, widths stay above the
+        `width_floor` of training. Absent conditions, with infinite widths, stay absent.
 
     Examples
     --------
@@ -271,7 +271,7 @@ class Bounds:
 
 
 def _tie(parts: dict[str, FloatArray], rules: RuleBase, tightest: np.ufunc, free: float) -> None:
-    """Give parameters that are one the tightest of their bounds."""
+    """Give tied parameters the tightest of their bounds."""
     for m, column in enumerate(() if rules.sets is None else rules.sets.T):
         _, group = np.unique(column, return_inverse=True)
         for name in ("centers", "widths"):
@@ -283,25 +283,25 @@ def _tie(parts: dict[str, FloatArray], rules: RuleBase, tightest: np.ufunc, free
         parts["antecedent_projection"] = parts["consequent_projection"] = both
 
 
-# -- what training tells -----------------------------------------------------------------------------------------------
+# -- progress and result -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback is told between two blocks of iterations.
+    """The argument of a callback, between two blocks of iterations.
 
     Attributes
     ----------
     n_iter, max_iter : int
-        Iterations done and to come; in a fit of several trainings, those of all of them.
+        Iterations done, and in total; in a fit of several trainings, those of all of them.
     train_loss, val_loss : float
-        Of the last iteration; the latter is NaN if no rows are held out.
+        Losses of the last iteration; `val_loss` is NaN if no rows are held out.
     best_iter : int
-        The best iteration of the present training so far, from 1.
+        The best iteration of the current training so far, from 1.
     best_loss : float
         Its loss on held-out rows.
     stage : str
-        What the training is for: "training", or another stage of a fit.
+        Name of the stage of a fit, such as "training".
     """
 
     n_iter: int
@@ -325,15 +325,15 @@ class TrainResult:
     rule_base : RuleBase
         The rules after iteration `best_iter`, with the link of the loss.
     best_iter : int
-        The first iteration, from 1, of smallest validation loss; 0 if no iteration ended with finite numbers, and then
-        `rule_base` is the initial one.
+        The first iteration, from 1, with the smallest validation loss; 0 if no iteration ended with finite numbers.
+        Then `rule_base` is the initial one.
     history : dict of str to ndarray of shape (n_iter,)
         "train_loss" of each batch with the kept rules, before the update, and "val_loss" with all rules, after it: the
-        RMSE, or the mean log loss. Iterations that are not validated have the loss of the last one that is.
+        RMSE, or the mean log loss. Iterations without validation have the loss of the last validated one.
     stopped : {"max_iter", "no_change", "callback", "interrupted", "diverged"}
         Why training ended.
     start_loss : float
-        Validation loss of the initial rules, which the paper does not let compete.
+        Validation loss of the initial rules, which are no candidate for the best rules, as in the paper.
     n_iter : int
         Iterations done.
     """

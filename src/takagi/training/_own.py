@@ -1,4 +1,4 @@
-"""Optimizers and feasible sets of one's own: NumPy between compiled gradients."""
+"""User-defined optimizers and feasible sets: NumPy between compiled gradients."""
 
 import math
 from typing import TYPE_CHECKING, Any, Protocol
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class FeasibleSet(Protocol):
-    """Where parameters may go, if that is not a box: anything that can `project`.
+    """A feasible set of parameters other than a box: any object with the method `project`.
 
     Examples
     --------
@@ -45,21 +45,21 @@ class FeasibleSet(Protocol):
         ----------
         parameters : dict of str to ndarray
             "centers", "widths", "consequents" and, if there are any, "antecedent_projection" and
-            "consequent_projection", in the shapes of a `RuleBase`. Widths are above the floor, and infinite where a
-            rule has no condition, which stays so.
+            "consequent_projection", in the shapes of a `RuleBase`. Widths are above the floor; they are infinite where
+            a rule has no condition, and stay so.
         v : dict of str to ndarray
             The second moment of the gradient in the same shapes; ones before the first step, and for `SGDM`.
 
         Returns
         -------
         dict of str to ndarray
-            The same names and shapes. Parameters that rules share have to stay equal.
+            The same names and shapes. Shared parameters must stay equal.
         """
         ...
 
 
 def project(feasible: FeasibleSet, theta: FloatArray, v: FloatArray, shape: kernels.Shape) -> None:
-    """Move theta into a feasible set; conditions that are absent stay so."""
+    """Move theta into a feasible set; absent conditions stay absent."""
     parameters = kernels.split(theta, shape)
     projected = feasible.project(dict(parameters), kernels.split(v, shape))
     moved = {name: np.asarray(projected.get(name), dtype=float) for name in parameters}
@@ -72,10 +72,10 @@ def project(feasible: FeasibleSet, theta: FloatArray, v: FloatArray, shape: kern
 def advance_in_numpy(run: "Run", batches: IntArray, keep: BoolArray, history: FloatArray) -> int:
     """Run one iteration per batch as `kernels.train_block` does, with an optimizer or a feasible set in NumPy.
 
-    One iteration of the paper's Algorithm 2 is a gradient, which is compiled, a step, a projection, and the judgement
-    of the iterate, which is compiled again. The price, with validation rows: for 8 features and 16 rules an iteration
-    takes three times as long with an optimizer of one's own and seven times with a feasible set (32, 94 and 236
-    microseconds); for 100 features and 64 rules there is hardly a difference.
+    One iteration of the paper's Algorithm 2 has a compiled gradient, a step, a projection, and compiled validation. The
+    cost, with validation rows: for 8 features and 16 rules an iteration takes three times as long with a user-defined
+    optimizer and seven times with a feasible set (32, 94 and 236 microseconds); for 100 features and 64 rules there is
+    hardly a difference.
     """
     settings, state = run.settings, run.state
     for b, rows in enumerate(batches):
@@ -99,12 +99,12 @@ def advance_in_numpy(run: "Run", batches: IntArray, keep: BoolArray, history: Fl
 
 
 def _step(run: "Run") -> None:
-    """Move theta by an optimizer in NumPy, up to its bounds."""
+    """Move theta with an optimizer in NumPy, within its bounds."""
     optimizer: Any = run.config.optimizer
     state, t, rate = run.state, run.n_iter + 1, run.config.learning_rate
     if run.config.schedule == "cosine":
         rate *= 0.5 * (1.0 + math.cos(math.pi * (t - 1) / run.config.max_iter))
-    with np.errstate(over="ignore", invalid="ignore"):  # training that diverges is told as such
+    with np.errstate(over="ignore", invalid="ignore"):  # divergence is reported as such
         state.mean[:] = optimizer.phi(state.grad, state.mean, t)
         state.spread[:] = optimizer.psi(state.grad, state.mean, state.spread, t)
         step = optimizer.omega(rate, state.spread, t) * state.mean

@@ -1,4 +1,4 @@
-"""One training from start to end, in blocks of iterations that the kernel runs."""
+"""One training run from start to end, in blocks of iterations that the kernel runs."""
 
 import logging
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ from takagi.training._config import (
 from takagi.training._own import FeasibleSet, advance_in_numpy, project
 
 logger = logging.getLogger("takagi")
-_NUMBERS_PER_BLOCK = 2**18  # random numbers drawn at a time, which bounds the memory of a block
+_NUMBERS_PER_BLOCK = 2**18  # random numbers drawn at a time, which limits the memory of a block
 _ITERATIONS_PER_BLOCK = 250
 _ENDS = {kernels.GOES_ON: "", kernels.STALLED: "no_change", kernels.DIVERGED: "diverged"}
 NEVER = 2**62  # iterations from one validation to the next, if only the end of a block is validated
@@ -59,9 +59,9 @@ def train(
     Parameters
     ----------
     rule_base : RuleBase
-        Where to start.
+        The initial rules.
     X, y : array of shape (n_rows, n_features) and (n_rows,) or (n_rows, n_outputs)
-        Training rows. Features may be missing (NaN) if the rules know what is usual for them.
+        Training rows. Features may be missing (NaN) if the rules have usual values for them.
     X_val, y_val : arrays as X and y, or None
         Validation rows, which choose the returned iterate; without them it is the last one.
     config : TrainConfig, optional
@@ -77,12 +77,13 @@ def train(
     callback : callable, optional
         Called with a `Progress` after each block of iterations; training stops when it returns True.
     bounds : Bounds or FeasibleSet, optional
-        Where parameters may go. A start beyond them is moved to the nearest point within first.
+        Limits of the parameters. Initial rules beyond them are first moved to the nearest point within.
     keep_interrupted : bool, default=True
-        Whether Ctrl-C keeps the best rules so far, once there are any, with a warning; if not, it is raised.
+        Whether Ctrl-C keeps the best rules so far, if there are any, with a warning; if not, it raises
+        KeyboardInterrupt.
     every : int, default=1
-        Iterations from one validation to the next, which may take longer than the training. The last one of a block of
-        250 is always validated.
+        Iterations from one validation to the next, since validation may take longer than training. The last iteration
+        of a block of 250 is always validated.
 
     Returns
     -------
@@ -133,7 +134,7 @@ def train(
 
 
 def _run_blocks(run: "Run", blocks: Blocks, callback: Callback | None) -> str:
-    """Run blocks until an end is reached and say which."""
+    """Run blocks until training ends, and return why it ended."""
     for batches, keep in blocks:
         ended = run.advance(batches, keep)
         wish = callback(run.progress()) if callback is not None and run.n_iter else None
@@ -145,12 +146,12 @@ def _run_blocks(run: "Run", blocks: Blocks, callback: Callback | None) -> str:
 
 
 def announce_compilation() -> None:
-    """Tell once that the first fit on a machine compiles."""
+    """Print once that the first fit on a machine compiles."""
     if not kernels.is_compiled(kernels.train_block):
         logger.warning("takagi compiles its kernels for this machine, once; this takes some seconds.")
 
 
-# -- where batches and DropRule masks come from ------------------------------------------------------------------------
+# -- batches and DropRule masks ----------------------------------------------------------------------------------------
 
 
 def _draw_blocks(config: TrainConfig, n_rows: int, n_rules: int, rng: np.random.Generator | None) -> Blocks:
@@ -169,9 +170,9 @@ def _draw_blocks(config: TrainConfig, n_rows: int, n_rules: int, rng: np.random.
 
 
 def fork_generator(config: TrainConfig, n_rows: int, n_rules: int, rng: np.random.Generator) -> np.random.Generator:
-    """Return a generator for one training, and move the given one past all that it will draw.
+    """Return a generator for one training, and move the given one past all of its numbers.
 
-    So trainings may run side by side with the numbers that they would have one after the other.
+    So parallel trainings get the same random numbers as trainings one after the other.
     """
     own, bits = deepcopy(rng), rng.bit_generator
     batch_size, size = _measure_blocks(config, n_rows, n_rules)
@@ -179,7 +180,7 @@ def fork_generator(config: TrainConfig, n_rows: int, n_rules: int, rng: np.rando
     if config.keep_prob < 1:
         n_blocks, n_rest = divmod(config.max_iter, size)
         n_drawn += n_blocks * _count_words(size * batch_size * n_rules) + _count_words(n_rest * batch_size * n_rules)
-    buffered = {name: bits.state[name] for name in ("has_uint32", "uinteger")}  # advancing forgets half of a number
+    buffered = {name: bits.state[name] for name in ("has_uint32", "uinteger")}  # which `advance` drops
     bits.advance(n_drawn)  # type: ignore[attr-defined]  # PCG64, as all fits have it
     bits.state = {**bits.state, **buffered}
     return own
@@ -193,7 +194,7 @@ def _measure_blocks(config: TrainConfig, n_rows: int, n_rules: int) -> tuple[int
 
 
 def _count_words(n_masks: int) -> int:
-    """Return how many numbers of 64 bits so many masks take."""
+    """Return how many 64-bit numbers the given number of masks takes."""
     return -(-n_masks // 2)
 
 
@@ -211,7 +212,7 @@ def _replay_blocks(batches: IntArray, keep: BoolArray | None, n_rows: int, n_rul
 
 
 def draw_keep(shape: tuple[int, int, int], keep_prob: float, rng: np.random.Generator) -> BoolArray:
-    """Draw masks from 32 bits per rule, which is twice as fast as from uniform numbers; none where all are kept."""
+    """Draw masks from 32 bits per rule, twice as fast as from uniform numbers; none if all rules are kept."""
     if keep_prob >= 1:
         return np.empty((0, *shape[1:]), dtype=bool)
     n_masks = int(np.prod(shape))
@@ -240,7 +241,7 @@ def begin_state(rules: RuleBase) -> kernels.State:
 
 
 class Run:
-    """Training between blocks, its state all written by the kernel: Ctrl-C finds it consistent.
+    """Training between blocks; only the kernel writes its state, so it is consistent after Ctrl-C.
 
     Parameters
     ----------
@@ -250,13 +251,13 @@ class Run:
     training, validation : tuple of arrays
         X, y and weights, as `check_dataset` returns them.
     max_iter : int
-        Iterations that there is to be room for in the history.
+        Number of iterations for which the history has room.
     state : State, optional
-        Where an earlier run of the same rules ended, to go on from; it is written to.
+        The state at the end of an earlier run of the same rules, from which to continue; it is modified.
     every : int, default=1
         Iterations from one validation to the next, 1 as in the paper; the last one of a block is always validated.
     bounds : Bounds or FeasibleSet, optional
-        Where parameters may go.
+        Limits of the parameters.
     """
 
     def __init__(
@@ -291,7 +292,7 @@ class Run:
         self.start_loss = self.validate(self.state.theta)
 
     def _enter(self, bounds: Bounds | FeasibleSet | None) -> None:
-        """Take in where parameters may go, and move the start there."""
+        """Set the bounds of the parameters, and move the start within them."""
         theta, self.feasible = self.state.theta, None
         if hasattr(bounds, "project"):
             self.feasible, bounds = bounds, None
@@ -312,7 +313,7 @@ class Run:
         return kernels.weighted_loss(theta, self.shape, self.columns, *self.validation, self.settings.loss)
 
     def advance(self, batches: IntArray, keep: BoolArray) -> str:
-        """Run one block; return why training ended with it, or nothing."""
+        """Run one block; return why training ended, or None if it continues."""
         n_together = _count_together(self.config, batches.shape[1])
         if n_together > len(self.work.price):
             self.work = kernels.make_work(self.shape, n_together, self.usual)
@@ -337,11 +338,11 @@ class Run:
 
     @property
     def n_iter(self) -> int:
-        """Iterations done, those of earlier runs counted."""
+        """Iterations done, including those of earlier runs."""
         return int(self.state.n_iter[0])
 
     def progress(self) -> Progress:
-        """Return what a callback is told."""
+        """Return the argument of the callback."""
         train_loss, val_loss = self.history[self.n_iter - self.first_iter - 1]
         best_iter, best_loss = int(self.state.best_iter[0]), float(self.state.best_loss[0])
         return Progress(self.n_iter, len(self.history), float(train_loss), float(val_loss), best_iter, best_loss)
@@ -360,13 +361,13 @@ class Run:
 
 
 def _fill_gaps(losses: FloatArray, start_loss: float) -> FloatArray:
-    """Return validation losses with the last one before it in place of each that is NaN."""
+    """Return validation losses with each NaN replaced by the last loss before it."""
     known = np.maximum.accumulate(np.where(np.isnan(losses), 0, np.arange(1, len(losses) + 1)))
     return np.r_[start_loss, losses][known]
 
 
 def check_dataset(X: FloatArray | None, y: FloatArray | None, weight: FloatArray | None, rules: RuleBase) -> tuple:
-    """Return (X, y, weight) as the kernels want them."""
+    """Return (X, y, weight) in the layout of the kernels."""
     if X is None or y is None:
         X, y = np.empty((0, rules.n_features)), np.empty((0, rules.n_outputs))
     rows, target = np.asarray(X, dtype=float, order="C"), np.asarray(y, dtype=float, order="C")
@@ -388,12 +389,12 @@ def check_dataset(X: FloatArray | None, y: FloatArray | None, weight: FloatArray
 
 
 def _count_together(config: TrainConfig, n_rows: int) -> int:
-    """Return how many rows of a batch pass together: all if their mean shares have a price."""
+    """Return how many rows of a batch are processed together: all if their mean shares are penalized."""
     return n_rows if config.uniformity else min(n_rows, kernels.PART_ROWS)
 
 
 def _find_usual(rules: RuleBase, *tables: FloatArray) -> FloatArray | None:
-    """Return what missing values count as, as the kernels want it; None if there are none."""
+    """Return the values that missing ones count as, in the layout of the kernels; None if there are none."""
     if all(are_finite(X) for X in tables):
         return None
     if rules.usual is None:
@@ -426,7 +427,7 @@ def _settings(config: TrainConfig, rules: RuleBase, every: int) -> kernels.Setti
 
 
 def find_width_floor(config: TrainConfig, rules: RuleBase) -> float:
-    """Return what widths are kept above in a training that starts from given rules."""
+    """Return the lower bound of widths in a training that starts from given rules."""
     if config.width_floor is not None:
         return float(config.width_floor)
     smallest = rules.widths.min()  # infinite if no rule has a condition
