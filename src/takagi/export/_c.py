@@ -67,9 +67,9 @@ def to_c(
     """Write a model as one C99 file with a function ``void NAME_predict(const double *x, double *y)``.
 
     The file needs nothing beyond the standard library, allocates nothing, writes no global and compiles without
-    warnings, also as C++. ``x`` has one number for each column of the user's table, with constants for their places: a
-    number or a boolean (NAN is missing), or the constant of a category's level (-1 for none of them). ``y`` has the
-    outputs, or the probability of each class of a classifier, with constants for their places.
+    warnings, also as C++. ``x`` has one number for each column of the user's table: a number or a boolean (NAN is
+    missing), or the constant of a category's level (-1 for an unknown level). ``y`` has the outputs, or the probability
+    of each class of a classifier. Constants have the indices of both.
 
     Parameters
     ----------
@@ -80,10 +80,10 @@ def to_c(
     dtype : {"double", "float"}, default="double"
         The type of all numbers.
     name : str, default="takagi"
-        What all names in the file begin with: letters, digits and underscores, a letter first.
+        Prefix of all names in the file: letters, digits and underscores, a letter first.
     coverage : float, optional
-        Adds a function ``void NAME_predict_interval(const double *x, double *lower, double *upper)``, whose intervals
-        hold that part of new rows, between 0 and 1. The model needs a calibration.
+        Adds a function ``void NAME_predict_interval(const double *x, double *lower, double *upper)``, for intervals of
+        this coverage, between 0 and 1. The model needs a calibration.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def to_c(
 
 
 def _write_interval(words: dict[str, str], coverage: float | None) -> dict[str, str]:
-    """Write the function for intervals, if one is wanted, and how many values the rules then predict."""
+    """Write the function for intervals, if any, and the number of values that the rules then predict."""
     name, upper = words["name"], words["NAME"]
     texts = {"declare_interval": c.DECLARE_INTERVAL, "enum_values": c.ENUM_VALUES, "intervals": c.INTERVALS}
     if coverage is None:
@@ -130,7 +130,7 @@ def _write_interval(words: dict[str, str], coverage: float | None) -> dict[str, 
 
 
 def _name_constants(source: OpenModel, prefix: str) -> ConstantNames:
-    """Return names of which no two are equal."""
+    """Return unique names."""
     namespace = Namespace(f"{prefix}_{word}" for word in _RESERVED)
 
     def add(*words: str) -> str:
@@ -175,7 +175,7 @@ def _write_enum(constants: Iterable[str], comments: Iterable[str]) -> str:
 
 
 def _quote(name: str) -> str:
-    """Return a name as a comment may hold it, on one line."""
+    """Return a name in a form that is safe in a comment, on one line."""
     return " ".join(make_comment_safe(name).split()) or "(no name)"
 
 
@@ -214,7 +214,7 @@ def _write_tables(layout: Layout, words: dict[str, str]) -> dict[str, Any]:
 
 
 def _write_missing(layout: Layout, words: dict[str, str]) -> dict[str, str]:
-    """Write what rules do about missing inputs, if they know of such."""
+    """Write how rules handle missing inputs, if they do."""
     if layout.usual is None:
         return {"absent": "", "declare": "", "mark": "", "skip": "", "input": "z[m]"}
     bent = [
@@ -227,7 +227,7 @@ def _write_missing(layout: Layout, words: dict[str, str]) -> dict[str, str]:
 
 
 def _write_array(values: FloatArray, suffix: str, indent: str = "    ") -> str:
-    """Write an array as an initializer, with the fewest digits that give the same numbers back."""
+    """Write an array as an initializer, with the fewest digits that give the same numbers."""
     if values.ndim == 1:
         line = ", ".join(f"{value}{suffix}" for value in values)
         body = textwrap.fill(line, 116, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
@@ -237,7 +237,7 @@ def _write_array(values: FloatArray, suffix: str, indent: str = "    ") -> str:
 
 
 def _write_bends(layout: Layout, names: Sequence[str], words: dict[str, str]) -> str:
-    """Write a line for each bend, which is computed of a feature as it is given."""
+    """Write a line for each bend, which is computed from the original feature."""
     lines = []
     for place, bend in enumerate(layout.bends, start=layout.n_features):
         numbers = {name: _write_number(getattr(bend, name), words) for name in ("knot", "floor")}
@@ -247,7 +247,7 @@ def _write_bends(layout: Layout, names: Sequence[str], words: dict[str, str]) ->
 
 
 def _write_sum(layout: Layout, name: str) -> str:
-    """Write the calls that add up what the parts of the model say."""
+    """Write the calls that add up the outputs of the parts of the model."""
     stops = np.cumsum(layout.part_sizes)
     n_parts = len(stops)
     lines = []
@@ -266,7 +266,7 @@ def _write_number(value: float, words: dict[str, str]) -> str:
 
 
 def _write_encoding(source: OpenModel, names: ConstantNames, words: dict[str, str]) -> dict[str, str]:
-    """Write the functions that take columns of the table to inputs of the rules."""
+    """Write the functions that turn columns of the table into inputs of the rules."""
     if not source.has_table and source.model.first.usual is None:
         return {"includes": "", "encoding": "", "read": Template(c.READ_PLAIN).substitute(words)}
     calls = [

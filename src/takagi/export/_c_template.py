@@ -34,7 +34,7 @@ READ_PLAIN = """\
 READ_ENCODED = """\
     ${name}_encode(x, z);"""
 
-# Comparisons rather than fmin and fmax, so that what is no number stays none.
+# Comparisons rather than fmin and fmax, so that NaN stays NaN.
 HOLD = """\
     for (m = 0; m < ${NAME}_N_FEATURES; m++) {
         z[m] = z[m] < ${name}_limits[m][0] ? ${name}_limits[m][0] : z[m];
@@ -75,7 +75,7 @@ PROJECT = """\
         }
     }"""
 
-# The bits are looked at, since compilers that assume finite numbers drop other tests.
+# The bits are checked, since compilers that assume finite numbers drop other tests.
 IS_MISSING = """
 typedef char ${name}_needs_${bits}_bits[sizeof($real) == sizeof(uint${bits}_t) ? 1 : -1];
 

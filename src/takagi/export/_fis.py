@@ -32,7 +32,7 @@ ImpMethod='prod'
 AggMethod='sum'
 DefuzzMethod='wtaver'
 """
-_KEYWORDS = ("if", "then", "is", "and", "or", "not")  # Matlab takes no such names
+_KEYWORDS = ("if", "then", "is", "and", "or", "not")  # Matlab does not allow such names
 
 
 class Variable(NamedTuple):
@@ -51,20 +51,20 @@ def to_fis(model: Any, path: str | Path | None = None) -> str:
     reduced to letters, digits and underscores; a comment says which column each input is. The inputs are the columns
     of the encoded table: a category has one input of 0 or 1 for each level.
 
-    The format cannot state that values far beyond the data are held, as `extrapolation` of a model says; a comment has
-    the limits, at which inputs must be held before they are given to the system.
+    The format cannot express that values far beyond the data are held (see `extrapolation`). A comment has the limits;
+    inputs must be held at them before they are given to the system.
 
-    The outputs of a classifier are log-odds of the second of two classes, or a score of each of more. A comment says
-    how probabilities follow, which the format cannot state.
+    The outputs of a classifier are log-odds of the second of two classes, or one score per class if there are more. The
+    format has no probabilities; a comment says how to compute them.
 
-    A file has one rule base: a sum of several is written as `RuleModel.merge` joins them, with a rule for each choice
-    of one rule per part.
+    A file has one rule base: a sum of several is merged with `RuleModel.merge`, with a rule for each combination of one
+    rule per part.
 
     Parameters
     ----------
     model : TSKRegressor, TSKClassifier, Pipeline, RuleBase or RuleModel
-        A fitted model. What cannot be written is an error: conditions on trained projections, bends, and sums of which
-        two parts ask about the same feature.
+        A fitted model. These cannot be written and are errors: conditions on trained projections, bends, and sums with
+        two parts that have conditions on the same feature.
     path : str or Path, optional
         A file to write as well; Matlab and Octave expect the ending ``.fis``.
 
@@ -131,7 +131,7 @@ def to_fis(model: Any, path: str | Path | None = None) -> str:
 
 
 def _check_sayable(model: RuleModel) -> None:
-    """Raise an error about what no .fis file can say."""
+    """Raise an error if a .fis file cannot express the model."""
     other = "Export to C, ONNX or JSON, which can."
     if any(part.antecedent_projection is not None for part in model.parts):
         raise ValueError(
@@ -145,7 +145,7 @@ def _check_sayable(model: RuleModel) -> None:
 
 
 def _join_parts(model: RuleModel) -> RuleBase:
-    """Return one rule base with consequents of the features alone."""
+    """Return one rule base whose consequents have only features as inputs."""
     if len(model.parts) == 1:
         return model.first.fold_consequents()
     plain = RuleModel(tuple(replace(part.fold_consequents(), sets=None) for part in model.parts))
@@ -159,7 +159,7 @@ def _join_parts(model: RuleModel) -> RuleBase:
 
 
 def _find_equal_sets(rules: RuleBase) -> IntArray:
-    """Return which of an input's different sets each rule has."""
+    """Return which of an input's distinct sets each rule has."""
     pairs = np.stack([rules.centers, rules.widths], axis=-1)
     different = [np.unique(pairs[:, m], axis=0, return_inverse=True)[1].reshape(-1) for m in range(rules.n_features)]
     return np.column_stack(different)
@@ -199,7 +199,7 @@ def _find_output_span(rules: RuleBase, profile: Profile | None, k: int) -> tuple
 
 
 def _widen(low: float, high: float) -> tuple[float, float]:
-    """Return a range that is not empty, as Matlab asks."""
+    """Return a range that is not empty, as Matlab requires."""
     return (low, high) if low < high else (low - max(1.0, abs(low)), high + max(1.0, abs(high)))
 
 
@@ -230,7 +230,7 @@ def _write_comment(source: OpenModel, names: Sequence[str]) -> str:
 
 
 def _explain_link(source: OpenModel) -> list[str]:
-    """Say what the outputs of rules for classes are."""
+    """Return a comment about the outputs of rules for classes."""
     if source.model.link == "identity":
         return []
     names = list_predicted(source)
@@ -242,7 +242,7 @@ def _explain_link(source: OpenModel) -> list[str]:
 
 
 def _explain_missing(source: OpenModel, names: Sequence[str]) -> list[str]:
-    """Say which inputs must be there: Sugeno systems have no rules for a value that is missing."""
+    """Return a comment about inputs that must not be missing: Sugeno systems cannot handle missing values."""
     usual = source.model.first.usual
     if usual is None:
         return []

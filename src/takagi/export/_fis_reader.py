@@ -1,4 +1,4 @@
-"""Sugeno systems of Matlab and Octave read as rules."""
+"""Reader of Sugeno systems of Matlab and Octave."""
 
 import re
 from pathlib import Path
@@ -18,14 +18,14 @@ _RULE = re.compile(r"(?P<inputs>[^,]*),(?P<outputs>[^(]*)\((?P<weight>[^)]*)\)\s
 
 
 class Line(NamedTuple):
-    """What stands in one line, and where that line is."""
+    """The text of one line, and its number."""
 
     text: str
     number: int
     path: Path
 
     def error(self, message: str) -> ValueError:
-        """Return an error that names the line; what it quotes of a long one is cut."""
+        """Return an error that names the line; a long line is quoted only in part."""
         return ValueError(f"{self.path}, line {self.number}: {message[:_LONGEST_MESSAGE]}")
 
 
@@ -58,8 +58,8 @@ def read_fis(path: str | Path) -> RuleBase:
     """Read a Sugeno fuzzy inference system of Matlab or Octave.
 
     Gaussian membership functions (``gaussmf``), ``linear`` and ``constant`` outputs, and rules whose conditions are all
-    joined by "and" as a product, with ``wtaver`` defuzzification, become a `RuleBase`, whose ``predict`` gives what
-    ``evalfis`` gives, and also where that underflows. Anything else is an error that names the line.
+    joined by "and" as a product, with ``wtaver`` defuzzification, become a `RuleBase`. Its ``predict`` gives the result
+    of ``evalfis``, even where that underflows. Anything else is an error that names the line.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def read_fis(path: str | Path) -> RuleBase:
     Returns
     -------
     RuleBase
-        The rules; where several of them use one membership function, its sets are shared.
+        The rules; if several of them use one membership function, they share that set.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def _read_rule(line: Line, n_inputs: int, n_outputs: int) -> Rule:
 
 
 def _apply_weights(rules: list[Rule], section: Section) -> list[Rule]:
-    """Leave out rules of weight 0. The others must have one weight in common, which then cancels out."""
+    """Leave out rules of weight 0. The others must have the same weight, which cancels out."""
     kept = [rule for rule in rules if rule.weight != 0]
     if not kept:
         raise section.head.error("there is no rule with a weight above 0.")

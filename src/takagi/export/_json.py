@@ -1,4 +1,4 @@
-"""Rules as JSON, from which a web page predicts by itself."""
+"""Rules as JSON, for predictions in a web page."""
 
 import json
 from dataclasses import asdict
@@ -18,15 +18,15 @@ from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
 
 RULES_VERSION = 1  # of one rule base without bends
-SUM_VERSION = 2  # of several, or with bends: a reader of version 1 would leave them out
-HELD_VERSION = 3  # of rules with limits, which a reader of version 2 would not hold values at
-MISSING_VERSION = 4  # of rules that know what is usual where a value is missing
+SUM_VERSION = 2  # of several, or with bends: a reader of version 1 would ignore them
+HELD_VERSION = 3  # of rules with limits, which a reader of version 2 would ignore
+MISSING_VERSION = 4  # of rules with usual values for missing ones
 
 
 def to_json(model: Any, path: str | Path | None = None) -> str:
     """Write a model as JSON.
 
-    The text is ASCII and has no ``<``, so that it may stand in a ``<script>`` of a page as it is. Numbers are written
+    The text is ASCII and has no ``<``, so it can be put into a ``<script>`` of a page unchanged. Numbers are written
     with all their digits. The schema is in the documentation of the exports, with a JavaScript function that predicts.
 
     Parameters
@@ -56,7 +56,7 @@ def to_json(model: Any, path: str | Path | None = None) -> str:
 
 
 def rules_to_dict(model: Any) -> dict[str, Any]:
-    """Return what `to_json` writes, as a dict of plain values.
+    """Return the content of `to_json` as a dict of plain values.
 
     Parameters
     ----------
@@ -67,10 +67,10 @@ def rules_to_dict(model: Any) -> dict[str, Any]:
     -------
     dict
         With the keys "format", "version", "takagi", "columns", "features", "outputs", "is_single", "rules" and
-        "profile", and "classes" with the labels of a classifier. A width without condition and a profile that is not
-        known are None. Of a sum of rule bases these are the main rules, and "adjustments" lists the "rules" and the
-        "profile" of each other part. "calibration" is there if it is known how far predictions are off: the "scale" of
-        each rule, part after part, and "scores" with their "levels", from which intervals of any coverage follow.
+        "profile", and "classes" with the labels of a classifier. The width of an absent condition and an unknown
+        profile are None. For a sum of rule bases these are the main rules, and "adjustments" lists the "rules" and the
+        "profile" of each other part. If held-out errors are known, "calibration" has the "scale" of each rule, part
+        after part, and "scores" with their "levels", which give intervals of any coverage.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def _list_calibration(calibration: Calibration | None) -> dict[str, Any]:
 
 
 def _find_version(model: RuleModel) -> int:
-    """Return the least version of the format that can say what the model does."""
+    """Return the smallest version of the format that can express the model."""
     if model.first.usual is not None:
         return MISSING_VERSION
     if model.limits is not None:

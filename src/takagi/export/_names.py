@@ -1,4 +1,4 @@
-"""Names of columns as other languages take them."""
+"""Names of columns as identifiers of other languages."""
 
 import re
 import unicodedata
@@ -21,7 +21,7 @@ def make_identifier(name: str) -> str:
 
 
 class Namespace:
-    """Identifiers of which no two are equal, whatever their capitals.
+    """Unique identifiers, also if upper and lower case are not distinguished.
 
     >>> names = Namespace(["n_rules"])
     >>> [names.add(word) for word in ("fuel", "Fuel", "n_rules")]
@@ -42,7 +42,7 @@ class Namespace:
 
 
 def make_comment_safe(text: str) -> str:
-    """Return text that cannot end a comment or a line, or hide from the eye; letters of all languages stay.
+    """Return text that cannot end a comment or a line and is visible; letters of all languages stay.
 
     >>> make_comment_safe("a */ b ??/ c")
     'a * / b ? ?/ c'

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 OPSET = 17
 OPSET_FOR_TEXT = 19  # the first in which text may be compared
-_IR_VERSION = {OPSET: 8, OPSET_FOR_TEXT: 9}  # of the ONNX release that brought the opset
+_IR_VERSION = {OPSET: 8, OPSET_FOR_TEXT: 9}  # of the ONNX release that introduced the opset
 _LINKS: dict[str, tuple[str, dict[str, int]]] = {
     "identity": ("Identity", {}),
     "logit": ("Sigmoid", {}),
@@ -46,9 +46,9 @@ def to_onnx(
     A model of numbers has one input ``X`` of shape (n_rows, n_features). One with a `TableEncoder` has an input of
     shape (n_rows, 1) for each column it uses, by its name: numbers and booleans as floats, NaN where missing, and
     categories as text, "missing" where missing. The output ``y`` has the shape that ``predict`` gives. A classifier has
-    the outputs ``label`` of shape (n_rows,), text, whole numbers or booleans, and ``probabilities`` of shape (n_rows,
-    n_classes), as in skl2onnx without ZipMap. Firing levels come from differences to the centers, in log space; that
-    takes about twice n_rows x n_rules x n_inputs numbers.
+    the outputs ``label`` of shape (n_rows,), text, integers or booleans, and ``probabilities`` of shape (n_rows,
+    n_classes), as in skl2onnx without ZipMap. Firing levels are computed from differences to the centers, in log space;
+    this needs memory for about twice n_rows x n_rules x n_inputs numbers.
 
     Parameters
     ----------
@@ -57,10 +57,10 @@ def to_onnx(
     path : str or Path, optional
         A file to write as well.
     dtype : {"float64", "float32"}, default="float64"
-        The type of all numbers, of inputs and output as well.
+        The type of all numbers, including inputs and output.
     coverage : float, optional
-        Adds two outputs, ``lower`` and ``upper``, of the shape of ``y``: intervals that hold that part of new rows,
-        between 0 and 1. The model needs a calibration.
+        Adds two outputs, ``lower`` and ``upper``, of the shape of ``y``: intervals of this coverage, between 0 and 1.
+        The model needs a calibration.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def to_onnx(
 
 
 class Graph:
-    """A graph that grows by one operator at a time; tensors go by names that are not the user's."""
+    """A graph that is built operator by operator; names of tensors differ from those of the user."""
 
     def __init__(self, dtype: str, taken: list[str]) -> None:
         self.onnx = need_extra("onnx", "export")
@@ -123,7 +123,7 @@ class Graph:
         return name
 
     def add_constant(self, values: FloatArray | float | list[int], word: str, dtype: str | None = None) -> str:
-        """Store an array, numbers of the graph's type unless told otherwise."""
+        """Store an array, by default as numbers of the graph's type."""
         name = self.fresh(word)
         array = np.asarray(values, dtype=dtype or self.dtype)
         self.constants.append(self.onnx.numpy_helper.from_array(array, name))
@@ -135,7 +135,7 @@ class Graph:
         return {bool: types.BOOL, int: types.INT64, float: types.DOUBLE}.get(type(classes[0]), types.STRING)
 
     def add_labels(self, classes: tuple[Any, ...]) -> str:
-        """Store the labels of classes; those that are neither numbers nor truth values as text."""
+        """Store the labels of classes; those that are neither numbers nor booleans are stored as text."""
         name, kind = self.fresh("labels"), self.label_type(classes)
         values = [str(label).encode() for label in classes] if kind == self.onnx.TensorProto.STRING else classes
         self.constants.append(self.onnx.helper.make_tensor(name, kind, [len(classes)], values))
@@ -230,7 +230,7 @@ def _predict(graph: Graph, rows: str, layout: Layout, source: OpenModel) -> None
 
 
 def _find_missing(graph: Graph, rows: str, source: OpenModel) -> tuple[str, str]:
-    """Return complete rows, and 1 where rules have to do without a value, of (n_rows, n_features); else 0."""
+    """Return complete rows, and a mask of (n_rows, n_features) that is 1 where a value is missing, else 0."""
     usual, profile = source.model.first.usual, source.model.profile
     assert usual is not None
     is_known = ~np.isnan(usual[0])
@@ -242,7 +242,7 @@ def _find_missing(graph: Graph, rows: str, source: OpenModel) -> tuple[str, str]
 
 
 def _take_usual(graph: Graph, terms: str, absent: str, layout: Layout) -> str:
-    """Compute what formulas say, with what is usual for each rule in place of what is missing."""
+    """Compute the outputs of formulas, with the usual values of each rule in place of missing ones."""
     assert layout.usual is not None
     features = [*range(layout.n_features), *(bend.feature for bend in layout.bends)]
     if layout.bends:
@@ -278,7 +278,7 @@ def _add_limits(graph: Graph, outputs: str, source: OpenModel) -> None:
 
 
 def _hold(graph: Graph, rows: str, limits: FloatArray) -> str:
-    """Take values beyond limits for the limit; what is no number stays none."""
+    """Replace values beyond a limit by the limit; NaN stays NaN."""
     for values, word, operator in ((limits[:, 0], "low", "Less"), (limits[:, 1], "high", "Greater")):
         limit = graph.add_constant(values, word)
         rows = graph.add("Where", graph.add(operator, rows, limit, out=f"is_{word}"), limit, rows, out="held")
@@ -286,7 +286,7 @@ def _hold(graph: Graph, rows: str, limits: FloatArray) -> str:
 
 
 def _bend(graph: Graph, rows: str, bend: Bend) -> str:
-    """Compute a bend, of (n_rows, 1), of a feature as it is given."""
+    """Compute a bend of an original feature, of shape (n_rows, 1)."""
     values = graph.add("Gather", rows, graph.add_constant([bend.feature], "feature", "int64"), out="values", axis=1)
     knot = graph.add_constant(bend.knot, "knot")
     if bend.kind == "up to":

@@ -1,4 +1,4 @@
-"""What the exports read of a model, and the numbers as C and ONNX hold them."""
+"""The parts of a model that the exports need, and the numbers in the layout of C and ONNX."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,9 +20,9 @@ _ROOT_OF_HALF = np.sqrt(0.5)
 
 
 def open_source(model: Any, holds_means: bool = False) -> OpenModel:
-    """Open a model whose way from the user's table to the prediction can be exported whole.
+    """Open a model whose complete path from the user's table to the prediction can be exported.
 
-    A format that does not hold the means of the target at the levels of a category refuses them.
+    A format without target means of category levels refuses models that use them.
     """
     source = open_model(model)
     means = [column for column in source.columns if column.reading == "mean"]
@@ -42,14 +42,15 @@ def open_source(model: Any, holds_means: bool = False) -> OpenModel:
 
 
 def list_predicted(source: OpenModel) -> tuple[str, ...]:
-    """Return the names of what is predicted: the outputs, or all classes of a classifier."""
+    """Return the names of the predictions: the outputs, or all classes of a classifier."""
     return name_outputs(source.model) if source.classes is None else tuple(map(str, source.classes))
 
 
 def choose_outputs(source: OpenModel, coverage: float | None) -> RuleModel:
-    """Return the rules with an output for all that is predicted: with a coverage, half the widths of intervals too.
+    """Return the rules with an output for each prediction; with a coverage, also for half the widths of intervals.
 
-    A classifier has an output for each class; the first of two gets log-odds of 0, which a softmax makes the same of.
+    A classifier has an output for each class. The first of two classes gets log-odds of 0, so that a softmax gives the
+    same probabilities.
     """
     if coverage is not None and source.model.link != "identity":
         raise ValueError("coverage is for numbers; a classifier has probabilities, which say how sure it is.")
@@ -87,10 +88,10 @@ class Layout:
     inverse: FloatArray  # (R, J + M) sqrt(1/2) / width; 0 where there is no condition
     consequents: FloatArray  # (R, K, 1 + M + B)
     projection: FloatArray | None  # (M + 1, J), bias row first
-    bends: tuple[Bend, ...]  # B of them, of features as they are given
+    bends: tuple[Bend, ...]  # B of them, of the original features
     part_sizes: tuple[int, ...]  # the number of rules of each part
-    limits: FloatArray | None  # (M, 2), where features are held; the largest numbers where they are not
-    usual: FloatArray | None  # (R, M + B), what a missing feature, which has no distance, counts as in formulas
+    limits: FloatArray | None  # (M, 2), limits of the features; the largest numbers where there is none
+    usual: FloatArray | None  # (R, M + B), what a missing feature counts as in formulas; it is ignored in conditions
 
     @property
     def n_features(self) -> int:
@@ -127,7 +128,7 @@ def lay_out(model: RuleModel, dtype: str) -> Layout:
 
 
 def find_fill(source: OpenModel, c: int) -> float | None:
-    """Return what a missing number of a column is taken for before anything else; None if it stays missing."""
+    """Return what replaces a missing number of a column; None if it stays missing."""
     column, profile, usual = source.columns[c], source.model.profile, source.model.first.usual
     m = source.inputs_of(c)[0]
     if source.has_table and column.fill is not None:
@@ -137,7 +138,7 @@ def find_fill(source: OpenModel, c: int) -> float | None:
 
 
 def _stack_usual(model: RuleModel, bends: tuple[Bend, ...], origin: FloatArray, dtype: str) -> FloatArray | None:
-    """Return what missing features count as, for the rules of all parts; 0, which is the origin, where none is."""
+    """Return what missing features count as, for the rules of all parts; 0, the origin, where none is missing."""
     if model.first.usual is None:
         return None
     parts = [replace(part, bends=bends, consequents=place_weights(part, bends)).expand() for part in model.parts]
@@ -146,7 +147,7 @@ def _stack_usual(model: RuleModel, bends: tuple[Bend, ...], origin: FloatArray, 
 
 
 def _choose_origin(model: RuleModel) -> FloatArray:
-    """Return a point amid the data: its mean, or else the median of the rules' centers."""
+    """Return a point in the middle of the data: its mean, or else the median of the rules' centers."""
     if model.profile is not None:
         return model.profile.mean
     return np.median(np.concatenate([part.centers[:, -model.n_features :] for part in model.parts]), axis=0)
@@ -170,7 +171,7 @@ def _shift(
 
 
 def _stack(parts: Sequence[FloatArray], n_features: int) -> FloatArray:
-    """Stack what the rules of all parts say of projections, 0 of those that are not their own, and of features."""
+    """Stack the numbers of the rules of all parts for projections, 0 for those of other parts, and for features."""
     projected = block_diag(*(values[:, :-n_features] for values in parts))
     return np.hstack([projected, np.concatenate([values[:, -n_features:] for values in parts])])
 
@@ -178,7 +179,7 @@ def _stack(parts: Sequence[FloatArray], n_features: int) -> FloatArray:
 def _check_bends(bends: tuple[Bend, ...], dtype: str) -> None:
     """Raise an error unless the numbers of bends are within the range of a type."""
     _cast(np.array([bend.knot for bend in bends]), dtype)
-    smallest = np.finfo(dtype).tiny  # smaller ones may be taken for zero, which has no logarithm
+    smallest = np.finfo(dtype).tiny  # smaller ones may become zero, which has no logarithm
     if any(bend.kind == "log" and bend.floor < smallest for bend in bends):
         raise _out_of_range(dtype)
 
@@ -205,6 +206,6 @@ def _out_of_range(dtype: str) -> ValueError:
 
 
 def write_if_asked(path: str | Path | None, content: str | bytes) -> None:
-    """Write content to a file that is seen whole or not at all, if a path is given."""
+    """Write content to a file atomically, if a path is given."""
     if path is not None:
         write_whole(Path(path), content.encode() if isinstance(content, str) else content)

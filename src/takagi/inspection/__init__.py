@@ -1,4 +1,4 @@
-"""Inspection: what a fitted rule base says, as text, tables, explanations and plots."""
+"""Inspection of fitted rules: text, tables, explanations and plots."""
 
 from typing import TYPE_CHECKING
 

@@ -1,15 +1,15 @@
-"""How much each feature moves the prediction, on the way from a baseline to a row.
+"""The contribution of each feature to the change of the prediction from a baseline to a row.
 
-The prediction's change is the integral of its gradient along the straight line between the two (the Aumann-Shapley
-price, also known as integrated gradients). The gradient has two parts: the consequents' slopes, and the change of the
-shares, that is, of which rules apply. So every feature gets a contribution through the consequents and one through the
-conditions, and all of them add up to the change.
+The prediction's change is the integral of its gradient along the straight line between the two (integrated gradients,
+Sundararajan et al., 2017; also known as the Aumann-Shapley price). The gradient has two parts: the consequents' slopes,
+and the change of the shares, that is, of which rules apply. So every feature gets a contribution through the
+consequents and one through the conditions, and all of them add up to the change.
 
-Bends are inputs of the consequents with a straight line of their own, and what they move is their feature's. What a sum
-of rule bases does is the sum of what its parts do.
+Bends are inputs of the consequents with their own straight line, and their contributions belong to their feature. The
+contributions of a sum of rule bases are the sums of those of its parts.
 
-A feature that is missing in a row moves the prediction by what it would be for the baseline row without that feature.
-From there on the line goes through rules that do without it.
+If a feature is missing in a row, its contribution is the change of the baseline's prediction when the feature is
+removed. From there on the line goes through rules without that feature.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from takagi.rulemodel import RuleModel, collect_bends, place_weights
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 _FIRST_PANELS = 4
 _MAX_HALVINGS = 40
-_MAX_PANELS = 64  # for each row; where rounding keeps all panels from their tolerance, halving them is of no use
+_MAX_PANELS = 64  # for each row; if rounding keeps all panels above their tolerance, halving them does not help
 _TOLERANCE = 1e-12  # of the largest change, for each panel
 _ROUNDING = 1e-14  # of the largest output of a rule
 _FAR = 1e300  # keeps sums of squares finite
@@ -56,7 +56,7 @@ def _attribute_part(part: RuleBase, rows: FloatArray, baseline: FloatArray) -> A
 
 
 def _attribute_plain(rules: RuleBase, rows: FloatArray, baseline: FloatArray) -> Attribution:
-    """Split the difference among the features of rules without bends, one pattern of missing values after the other."""
+    """Split the difference among the features of rules without bends, for each pattern of missing values."""
     if are_finite(rows):
         return _attribute_complete(rules, rows, baseline)
     found = Attribution(*(np.empty((len(rows), rules.n_outputs, rules.n_features)) for _ in range(2)))
@@ -71,10 +71,10 @@ def _attribute_plain(rules: RuleBase, rows: FloatArray, baseline: FloatArray) ->
 
 
 def _attribute_loss(rules: RuleBase, baseline: FloatArray, missing: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Split what it does to the prediction of the baseline row that features are missing, of shape (n_outputs, M).
+    """Split the effect of missing features on the baseline's prediction among them, of shape (n_outputs, M).
 
-    Through the consequents, with the rules that fire held fixed; the rest, in proportion to what each feature does by
-    itself, through the conditions.
+    The part through the consequents has fixed firing shares. The rest is the part through the conditions, in proportion
+    to the effect of each feature by itself.
     """
     by_condition, by_consequent = np.zeros((2, rules.n_outputs, rules.n_features))
     if rules.usual is None or not missing.any():
@@ -94,7 +94,7 @@ def _attribute_loss(rules: RuleBase, baseline: FloatArray, missing: BoolArray) -
 
 
 def do_without(rules: RuleBase, missing: BoolArray) -> RuleBase:
-    """Return rules without bends that do without some features, as they do where these are missing."""
+    """Return rules without bends and without some features, as they apply where these are missing."""
     if rules.usual is None or not missing.any():
         return rules
     widths, consequents = np.where(missing, np.inf, rules.widths), rules.consequents.copy()
@@ -137,7 +137,7 @@ class _Line(NamedTuple):
     """The straight line from the baseline (t = 0) to rows (t = 1), rule by rule.
 
     Minus twice a rule's log firing level is the parabola ``level + t (2 slope + t bend)`` and its output is
-    ``first + t change``, so a point of the way costs no more than there are rules.
+    ``first + t change``, so the cost of a point is proportional to the number of rules.
     """
 
     level: FloatArray  # (R,)
@@ -147,7 +147,7 @@ class _Line(NamedTuple):
     change: FloatArray  # (n, R, K)
 
     def at(self, row: IntArray, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return shares (i, T, R), outputs (i, T, R, K) and predictions (i, T, K) at places t (i, T) of some rows."""
+        """Return shares (i, T, R), outputs (i, T, R, K) and predictions (i, T, K) at points t (i, T) of some rows."""
         t = t[:, :, None]
         level = -0.5 * (self.level + t * (2 * self.slope[row, None] + t * self.bend[row, None]))
         firing = np.exp(level - level.max(axis=2, keepdims=True))
@@ -178,10 +178,10 @@ def _attribute_block(rules: RuleBase, rows: FloatArray, baseline: FloatArray) ->
 
 
 def _integrate(line: _Line) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Integrate, for rows and rules, the share, its pull, and t times its pull, with Gauss-Legendre's rule on panels.
+    """Integrate, for rows and rules, the share, its pull, and t times its pull, by Gauss-Legendre quadrature on panels.
 
-    The pull is the share times how far a rule's output is from the prediction. The prediction's change over a panel is
-    known, so a panel that misses it is halved, until it does not or is too small to halve.
+    The pull is the share times the difference between a rule's output and the prediction. The change of the prediction
+    over a panel is known exactly. A panel whose integral differs from it is halved, until it agrees or is too small.
     """
     n_rows, n_rules, n_outputs = line.change.shape
     shape = (n_rows, n_rules, n_outputs)
@@ -222,7 +222,7 @@ def _fold_slope(rules: RuleBase, slope: FloatArray) -> FloatArray:
     return slope[..., n_projected:] + slope[..., :n_projected] @ rules.antecedent_projection[1:].T
 
 
-# -- of members and columns --------------------------------------------------------------------------------------------
+# -- members and columns -----------------------------------------------------------------------------------------------
 
 
 def attribute_mean(members: Sequence[OpenModel], rows: FloatArray, baseline: FloatArray) -> Attribution:
@@ -231,7 +231,7 @@ def attribute_mean(members: Sequence[OpenModel], rows: FloatArray, baseline: Flo
 
 
 def sum_columns(opened: OpenModel, values: FloatArray) -> FloatArray:
-    """Add up, along the last axis, what belongs to the inputs of one column."""
+    """Add up, along the last axis, the values of all inputs of one column."""
     sums = [values[..., opened.inputs_of(c)].sum(axis=-1) for c in range(len(opened.columns))]
     return np.stack(sums, axis=-1)
 
@@ -239,9 +239,9 @@ def sum_columns(opened: OpenModel, values: FloatArray) -> FloatArray:
 def average_formulas(
     opened: OpenModel, parts: Sequence[RuleBase], shares: Sequence[FloatArray], rows: FloatArray
 ) -> tuple[tuple[str, ...], FloatArray]:
-    """Return the terms of the formulas, and for each row and output the bias and the weights, averaged by shares.
+    """Return the terms of the formulas, and for each row and output the bias and the weights, weighted by shares.
 
-    Terms of features that are missing in a row are numbers, and part of the bias.
+    Terms of features that are missing in a row are constants, and part of the bias.
     """
     bends = collect_bends(parts)
     absent = np.isnan(np.column_stack([rows, *(rows[:, bend.feature] for bend in bends)]))
@@ -261,7 +261,7 @@ def average_formulas(
 
 
 def choose_baseline(committee: OpenCommittee, baseline: Table) -> tuple[FloatArray, str]:
-    """Return the encoded baseline row and what it is."""
+    """Return the encoded baseline row and its description."""
     opened = committee.first
     if baseline is None:
         average = committee.average_row()

@@ -1,4 +1,4 @@
-"""Where the conditions of rules hold, by their words, and which rows no rule fits."""
+"""Where the conditions of rules hold, according to their text, and which rows no rule fits."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -66,13 +66,13 @@ def _hold_interval(
 ) -> Iterator[HeldCondition]:
     """Yield a condition that holds in an interval, unless it excludes no value and no end of the training range."""
     low, high = interval
-    holds = ~((values < low) | (values > high))  # what is missing says nothing against it
+    holds = ~((values < low) | (values > high))  # a missing value satisfies every condition
     if not (holds.all() and low <= span[0] and span[1] <= high):
         yield HeldCondition(holds, not span[0] <= center <= span[1])
 
 
 def _hold_levels(inputs: FloatArray, allowed: BoolArray) -> BoolArray:
-    """Return where a category has one of the levels that a condition lets pass; rows may have an unknown level."""
+    """Return where a category has one of the levels of a condition; rows may have an unknown level."""
     is_known = inputs.max(axis=1) > 0.5
     return np.where(is_known, allowed[inputs.argmax(axis=1)], not lists_levels(allowed))
 
@@ -81,15 +81,15 @@ def _hold_levels(inputs: FloatArray, allowed: BoolArray) -> BoolArray:
 
 
 def describe_misfits(opened: OpenModel, rows: FloatArray) -> list[list[str]]:
-    """Say of rows, which are encoded, that no rule fits them, with a line for each part of the model where it is so.
+    """Describe encoded rows that no rule fits, with a line for each part of the model without such a rule.
 
-    A rule fits a row if it fires to at least 0.05, or if it names intervals and the row is in all of them. The shares
-    of rules always sum to 1, so that some rule governs a row also where none was made for it.
+    A rule fits a row if its firing level is at least 0.05, or if it has intervals and the row is in all of them. The
+    shares of rules always sum to 1, so some rule governs a row even if no rule fits it.
 
     Returns
     -------
     list of list of str
-        For each row the lines, mostly none.
+        The lines for each row, usually none.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def describe_misfits(opened: OpenModel, rows: FloatArray) -> list[list[str]]:
 def describe_missing(
     opened: OpenModel, rows: FloatArray, parts: Sequence[RuleBase], shares: Sequence[FloatArray]
 ) -> list[list[str]]:
-    """Say of encoded rows what each missing value counts as; rules that take it for different numbers are averaged."""
+    """Describe what each missing value of encoded rows counts as, averaged over rules if they differ."""
     lines: list[list[str]] = [[] for _ in rows]
     if are_finite(rows):
         return lines

@@ -1,4 +1,4 @@
-"""What matters: of the rules, and of the columns."""
+"""Importance of rules and of columns."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -22,7 +22,7 @@ _MAX_ROWS = 2_000
 
 
 def rule_importance(model: Any, X: Table, y: Table) -> Any:
-    """Return how much each rule matters.
+    """Return the importance of each rule.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ def rule_importance(model: Any, X: Table, y: Table) -> Any:
     Returns
     -------
     pandas.DataFrame
-        In the order of share: "rule" (its number), "share" of the data, and "loss", by which part the RMSE, or for
-        classes the log loss, grows when the rule is removed and the others take over its share (NaN if it is the only
-        one). Several outputs are taken together, each in units of its standard deviation. Where the model is a sum,
-        "part" says whether a rule is one of the "Main rules" or of an "Adjustment"; shares are within the part, and the
-        only rule of a part takes the part with it. The rules of a committee stand member by member, with its number in
-        "member"; shares are within the member, losses are those of the committee.
+        Sorted by share: "rule" (its number), "share" of the data, and "loss", the relative growth of the RMSE, or for
+        classes of the log loss, when the rule is removed and the others take over its share (NaN if it is the only
+        one). Several outputs are combined, each in units of its standard deviation. If the model is a sum, "part" says
+        whether a rule is one of the "Main rules" or of an "Adjustment"; shares are within the part, and without its
+        only rule the whole part is removed. The rules of a committee are listed member by member, with the number of
+        the member in "member"; shares are within the member, losses are those of the committee.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def rule_importance(model: Any, X: Table, y: Table) -> Any:
 
 
 def _change_without_each(part: RuleBase, rows: FloatArray) -> Iterator[FloatArray]:
-    """Yield how the outputs of a part change without each of its rules in turn; without the only one it says 0."""
+    """Yield the change of a part's outputs without each of its rules; a part without rules has output 0."""
     rows = part.check_rows(rows)
     outputs = part.predict_raw(rows)
     for r in range(part.n_rules):
@@ -99,11 +99,11 @@ def _change_without_each(part: RuleBase, rows: FloatArray) -> Iterator[FloatArra
 def feature_importance(
     model: Any, X: Table, y: Table = None, *, output: str | int = 0, n_repeats: int = 5, random_state: Any = None
 ) -> Any:
-    """Return how much each column matters, and in which part of the rules.
+    """Return the importance of each column, through conditions and through consequents.
 
-    The first three figures are mean moduli of the contributions that `explain_local` finds, over rows of X, in the
-    target's units, or log-odds or scores of classes: through the conditions, through the consequents, and in sum. With
-    targets, scikit-learn's permutation importance stands beside them.
+    The first three figures are mean absolute contributions, as in `explain_local`, over rows of X, in the target's
+    units, or for classes in log-odds or scores: through the conditions, through the consequents, and in total. With
+    targets, scikit-learn's permutation importance is added.
 
     Parameters
     ----------
@@ -124,10 +124,9 @@ def feature_importance(
     -------
     pandas.DataFrame
         The most important first: "feature", "conditions", "consequents", "overall" and, if there are targets,
-        "permutation", by how much the output's RMSE, or the log loss of all classes, grows when the column is shuffled.
-        What a committee remembers is one more, "similar rows", and what a committee of classifiers says beside the
-        mean of log-odds, "disagreement": how much the error grows without. X should then be rows that it was not fitted
-        on.
+        "permutation", the growth of the output's RMSE, or of the log loss of all classes, when the column is shuffled.
+        A committee's memory is one more row, "similar rows", and the disagreement of a committee of classifiers is
+        "disagreement": there, "permutation" is the growth of the error without it. X should then be held-out rows.
 
     Examples
     --------
@@ -172,20 +171,20 @@ def feature_importance(
 
 
 def _measure_permutation(committee: OpenCommittee, X: Table, target: FloatArray, k: int, shuffle: Any) -> FloatArray:
-    """Return by how much the error of an output grows when each column is shuffled, and without a committee's term.
+    """Return the growth of an output's error when each column is shuffled, and without a committee's extra term.
 
     The parts of a date are shuffled together, and have the same importance.
     """
     opened = committee.first
     link, rows = opened.model.link, opened.encode(X)
-    kept = [k] if link == "identity" else slice(None)  # classes are told apart by all outputs
+    kept = [k] if link == "identity" else slice(None)  # the log loss needs all outputs
     has_table = opened.encoder is not None
 
     def score(_: Any, some: Table, target: FloatArray) -> float:
         return -_measure_error(committee.predict(opened.encode(some) if has_table else some)[:, kept], target, link)
 
     target, shuffled = target[:, kept], _pick(opened, X) if has_table else rows
-    growth = shuffle(DummyRegressor(), shuffled, target, scoring=score).importances_mean  # the scorer asks the rules
+    growth = shuffle(DummyRegressor(), shuffled, target, scoring=score).importances_mean  # the scorer uses the rules
     origins = list_origins(opened.columns)
     growth = growth[[origins.index(column.origin) for column in opened.columns]]
     if committee.term is None:
@@ -196,10 +195,10 @@ def _measure_permutation(committee: OpenCommittee, X: Table, target: FloatArray,
 
 
 def _pick(opened: OpenModel, X: Table) -> Table:
-    """Return the model's columns in its order, as something that scikit-learn shuffles column by column."""
+    """Return the model's columns in its order, in a form that scikit-learn can shuffle column by column."""
     if not hasattr(X, "columns"):
         return np.asarray(X, dtype=object)
-    if not hasattr(opened.encoder, "feature_names_in_"):  # columns go by place
+    if not hasattr(opened.encoder, "feature_names_in_"):  # columns are identified by position
         return X
     picked = X[list_origins(opened.columns)]
     return picked if hasattr(picked, "iloc") else picked.to_pandas()

@@ -1,4 +1,4 @@
-"""Why a row gets its prediction: the rules that fire, the local linear model, and each column's contribution."""
+"""Explanation of a prediction: the rules that fire, the local linear model, and each column's contribution."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -25,26 +25,26 @@ from takagi.inspection._attribution import attribute_mean, average_formulas, cho
 from takagi.inspection._held import describe_misfits, describe_missing
 from takagi.rulebase import apply_link
 
-_LEAST_SHARE = 0.01  # rules with less are not named in text
+_LEAST_SHARE = 0.01  # rules with a smaller share are not listed in the text
 
 
 @dataclass(frozen=True)
 class LocalExplanation(ShowsText):
-    """Why rows get their predictions.
+    """Explanation of the predictions for rows.
 
     A prediction is a base (the prediction for the baseline row) plus one contribution per column. A contribution has
-    two parts: through the consequents, with the rules that fire held fixed, and through the conditions, that is, by
-    making other rules fire. Both are integrated along the straight line from the baseline to the row, and add up
-    exactly. Where a model is a sum of rule bases, the contributions of its parts are added up; what a bend contributes
-    is its feature's. Printed, indexed with a row, or plotted.
+    two parts: through the consequents, with fixed firing shares, and through the conditions, by the change of the
+    shares. Both are integrated along the straight line from the baseline to the row (integrated gradients [1]_), and
+    add up exactly. If a model is a sum of rule bases, the contributions of its parts are added up; the contribution of
+    a bend belongs to its feature. An explanation can be printed, indexed with a row, and plotted.
 
-    For classes, all of this is about log-odds, or scores of more than two classes, and `probability` stands beside it.
-
-    A committee's memory of training rows (Nadaraya-Watson regression of its errors) is one more contribution, "similar
-    rows". Its value is the effective number of these rows for each output, counted by nearness and weight. A committee
-    of classifiers predicts the mean of its members' probabilities; columns explain the mean of their log-odds or
-    scores, and what is left is one more contribution, "disagreement", the larger the less the members agree. Its value
-    is the standard deviation of what they say. With it the contributions add up to the committee's own log-odds.
+    For classes, all of this refers to log-odds, or to scores of more than two classes; `probability` has the
+    probabilities. A committee's memory of training rows (Nadaraya-Watson regression of its errors) is one more
+    contribution, "similar rows". Its value is the sum of the kernel weights of these rows for each output. A committee
+    of classifiers predicts the mean of its members' probabilities. Columns explain the mean of their log-odds or
+    scores, and the remainder is one more contribution, "disagreement", which is larger if the members agree less. Its
+    value is the standard deviation of the members' outputs. With it the contributions add up to the committee's own
+    log-odds.
 
     Parameters
     ----------
@@ -54,35 +54,39 @@ class LocalExplanation(ShowsText):
     output_names : tuple of str
         Outputs of the model.
     feature_names : tuple of str
-        What the slopes of the local linear model are of: numbers, in brackets what is 1 if it holds, and bends.
+        Terms of the local linear model, one for each slope: numbers, 0/1 terms in brackets, and bends.
     cells : list of list of str
-        Values of the columns, as text, row by row; a value that the model holds tells what it counts as.
+        Values of the columns as text, row by row; the text of a held value also has the value that it counts as.
     baseline : str
-        What the baseline is.
+        Description of the baseline.
     base : ndarray of shape (n_outputs,)
-        Prediction for the baseline; the mean of what the members of a committee say, without what it has beside that.
+        Prediction for the baseline; for a committee, the mean output of its members, without the extra term.
     prediction : ndarray of shape (n_rows, n_outputs)
         Predictions for the rows.
     by_condition, by_consequent : ndarray of shape (n_rows, n_outputs, n_columns)
         The two parts of the contributions.
     share : ndarray of shape (n_rows, n_rules)
-        How much each rule governs each row. The rules of a sum stand part by part, with shares that add up to 1 in
-        each; those of a committee member by member.
+        Firing shares. The rules of a sum are listed part by part, with shares that add up to 1 in each part; those of a
+        committee member by member.
     rule_outputs : ndarray of shape (n_rows, n_rules, n_outputs)
-        What each rule says by itself; that of an adjustment is added to what the main rules say.
+        Output of each rule by itself; that of an adjustment is added to the output of the main rules.
     intercept, slopes : ndarray of shape (n_rows, n_outputs) and (n_rows, n_outputs, n_terms)
         The local linear model: the consequents of the rules, weighted by their shares, with a slope for each of
         `feature_names`. Similar rows are no part of it.
     row_numbers : tuple of int
-        Where the rows stood in X.
+        Positions of the rows in X.
     part_rules : tuple of tuple of int
         Number of rules of each part of each member of a committee; other models are its only member.
     misfits : list of list of str
-        A sentence for each part of which no rule fits a row, row by row; none for committees.
+        For each row, a sentence for each part of the model in which no rule fits the row; none for committees.
     missing : list of list of str
-        A sentence for each missing value that says what it counts as, row by row.
+        For each row, a sentence for each missing value that says what it counts as.
     link : {"identity", "logit", "softmax"}, default="identity"
         What predictions are: numbers, log-odds, or scores of classes.
+
+    References
+    ----------
+    .. [1] M. Sundararajan, A. Taly and Q. Yan, Axiomatic attribution for deep networks, ICML (2017).
 
     Examples
     --------
@@ -122,7 +126,7 @@ class LocalExplanation(ShowsText):
 
     @property
     def formula_names(self) -> tuple[str, ...]:
-        """What the outputs are: numbers by their names, or log-odds or scores of classes."""
+        """Names of the outputs; for classes, they say that these are log-odds or scores."""
         return name_formulas(self.link, self.output_names)
 
     @property
@@ -132,7 +136,7 @@ class LocalExplanation(ShowsText):
 
     @property
     def member_predictions(self) -> FloatArray:
-        """What each member of a committee says by itself, before a link, of shape (n_rows, n_members, n_outputs)."""
+        """Output of each member of a committee, before a link, of shape (n_rows, n_members, n_outputs)."""
         parts = self.share[:, :, None] * self.rule_outputs * len(self.part_rules)
         return np.add.reduceat(parts, np.cumsum((0, *map(sum, self.part_rules[:-1]))), axis=1)
 
@@ -194,8 +198,8 @@ class LocalExplanation(ShowsText):
         Returns
         -------
         pandas.DataFrame
-            With the columns "rule" (its number), "share" and "output" (what the rule says by itself); for a sum also
-            "part", for a committee also "member".
+            With the columns "rule" (its number), "share" and "output" (of the rule by itself); for a sum also "part",
+            for a committee also "member".
         """
         k, row = self.find_output(output), self.find_row(row)
         n_parts = max(map(len, self.part_rules))
@@ -217,7 +221,7 @@ class LocalExplanation(ShowsText):
         return frame.loc[np.lexsort((-frame["share"], parts))].reset_index(drop=True)
 
     def find_row(self, row: int) -> int:
-        """Return the place of a row, which may be counted from the end."""
+        """Return the position of a row; negative numbers count from the end."""
         if not -len(self) <= row < len(self):
             raise ValueError(f"row must be 0 to {len(self) - 1}, got {row}.")
         return row % len(self)
@@ -254,12 +258,12 @@ class LocalExplanation(ShowsText):
 
     @property
     def _caveat(self) -> str:
-        """A note where the members and the local linear model do not include all that a committee says."""
+        """A note for a committee whose prediction has more terms than its members and the local linear model."""
         term = self.columns[-1] if len(self.part_rules) > 1 else ""
         return f", without {term}," if term in (SIMILAR, DISAGREEMENT) else ""
 
     def _list_voices(self, row: int, k: int, write: Callable[[float], str]) -> list[str]:
-        """Return lines on the rules that fire, or on the members of a committee, whose rules are too many."""
+        """Return lines about the rules that fire, or about the members of a committee, which has too many rules."""
         if len(self.part_rules) > 1:
             says = enumerate(self[row].member_predictions[0, :, k], 1)
             return [
@@ -379,7 +383,7 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
 
 
 def _show_cells(opened: OpenModel, X: Table, given: FloatArray, held: FloatArray) -> list[list[str]]:
-    """Return the values of the columns as text; those that are held tell what they count as."""
+    """Return the values of the columns as text; held values also have the value that they count as."""
     cells = opened.show(X)
     owner = np.concatenate([np.full(len(column.inputs), c) for c, column in enumerate(opened.columns)])
     for i, m in np.argwhere((given != held) & ~np.isnan(held)):
@@ -390,7 +394,7 @@ def _show_cells(opened: OpenModel, X: Table, given: FloatArray, held: FloatArray
 
 
 def _add_term(explained: LocalExplanation, name: str, corrections: FloatArray, numbers: FloatArray) -> LocalExplanation:
-    """Add what a committee says beside its members as a column; its contributions count as those of conditions."""
+    """Add the extra term of a committee as a column; its contributions count as those of conditions."""
     nothing = np.zeros_like(corrections)
     return replace(
         explained,

@@ -1,4 +1,4 @@
-"""Rows beyond the training data: which values, how far out, and what they count as."""
+"""Values beyond the training data: how far, and what they count as."""
 
 from typing import Any
 
@@ -13,8 +13,9 @@ from takagi._typing import Table
 def find_outside(model: Any, X: Table) -> Any:
     """Return the values that lie beyond the range of the training rows, the farthest first.
 
-    Rules are sure of nothing there. Values a little beyond are taken as they are. Those more than one range of the
-    training rows beyond it are held, if the model was fitted with ``extrapolation="hold"``: they count as that limit.
+    Predictions are unreliable there. Values a little beyond the range are used unchanged. Values more than one range of
+    the training rows beyond it are held, if the model was fitted with ``extrapolation="hold"``: they count as that
+    limit.
 
     Parameters
     ----------
@@ -26,10 +27,10 @@ def find_outside(model: Any, X: Table) -> Any:
     Returns
     -------
     pandas.DataFrame
-        With a line for each such value: "row", its place in X from 0; "column", which after a `TableEncoder` may also
-        be a level of a category such as ``fuel=diesel``; "value"; "nearest", the training value that is nearest to it;
-        "ranges", how many training ranges lie between the two, infinity if the column was constant; and "counts_as",
-        what the model takes the value for.
+        With a row for each such value: "row", its position in X from 0; "column", which after a `TableEncoder` may also
+        be a category level such as ``fuel=diesel``; "value"; "nearest", the nearest training value; "ranges", the
+        distance between the two in training ranges, infinity if the column was constant; and "counts_as", the value
+        that the model uses.
 
     Examples
     --------

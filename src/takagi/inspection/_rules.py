@@ -1,4 +1,4 @@
-"""The rules as text and as a table, and how much there is to read."""
+"""The rules as text and as a table, and their size."""
 
 from typing import Any, NamedTuple
 
@@ -14,30 +14,30 @@ from takagi._wording import describe_model, name_outputs, name_part, read_model
 def export_text(model: Any, X: Table = None, y: Table = None, *, centered: bool = False) -> str:
     """Write the rules as text, those that govern most of the data first.
 
-    Where a model is a sum of parts, the main rules come first, and what each adjustment says is added to what they say.
-    A condition is a word for its place in the data, with its center and width: "rooms is high (about 6.8 +- 0.4)". One
-    that never halves a rule's firing level within the data excludes nothing and is left out. Rules that carry intervals
-    have conditions such as "rooms above 7.2" instead. Formulas are rounded so that the rounding costs about a hundredth
-    of the target's spread. Where the model knows how far it is off on rows that it has not seen, a formula ends with
-    that: "price = 3.1 + 2 rooms +- 12" means a standard deviation of 12 where the rule governs, for the model as a
-    whole. Lines have at most 80 columns. A note at the end says so if the rules make sense only
-    together: more than a third of their conditions are centered outside the data, or formulas of rules that govern more
-    than a tenth of it leave the target's range; `check_rules` measures the same with data.
+    If a model is a sum of parts, the main rules come first, and the outputs of each adjustment are added to theirs. A
+    condition has a word for its place in the data, its center and its width: "rooms is high (about 6.8 +- 0.4)". A
+    condition that never halves a rule's firing level within the data excludes nothing and is not shown. Rules with
+    intervals have conditions such as "rooms above 7.2" instead. Formulas are rounded; this changes predictions by about
+    a hundredth of the target's spread. If held-out errors are known, "price = 3.1 + 2 rooms +- 12" means that the
+    model's error has a standard deviation of 12 where the rule governs. Lines have at most 80 columns. A note at the
+    end says if the rules make sense only together: more than a third of their conditions are centered outside the data,
+    or formulas of rules that govern more than a tenth of it leave the target's range. `check_rules` measures the same
+    with data.
 
-    The formulas of a classifier give log-odds of the second of two classes, or a score of each of more classes.
+    The formulas of a classifier give log-odds of the second of two classes, or one score per class if there are more.
 
     Parameters
     ----------
     model : TSKRegressor, TSKClassifier, TSKCommittee, Pipeline, RuleBase or RuleModel
-        A fitted model. Scalers of a pipeline are undone, so that the rules are in the table's own units. The rules of a
+        A fitted model. The rules are in the table's own units, even behind the scalers of a pipeline. The rules of a
         committee are written member by member.
     X : array or data frame, optional
         Data for the shares, the words and the rounding; the training data by default.
     y : array of shape (n_rows,), optional
         The labels of X, for a classifier: "Rule 2 (31 % of the data; 83 % of these are malignant)".
     centered : bool, default=False
-        Whether to write formulas around the means of the columns, "24.1 + 5.9 (RM - 6.3)": the constant is then what
-        the rule says of an average row. Terms of a yes or no, of levels, of projections and of bends stay as they are.
+        Whether to write formulas around the means of the columns, "24.1 + 5.9 (RM - 6.3)": the constant is then the
+        rule's output for an average row. Terms of booleans, levels, projections and bends are not centered.
 
     Returns
     -------
@@ -79,17 +79,17 @@ def rule_table(model: Any, X: Table = None, y: Table = None) -> Any:
     X : array or data frame, optional
         Data for the shares, the words and the rounding; the training data by default.
     y : array of shape (n_rows,), optional
-        The labels of X, for a classifier: which part of a rule's rows has each class.
+        The labels of X, for a classifier; they give the class frequencies among a rule's rows.
 
     Returns
     -------
     pandas.DataFrame
-        With the columns "rule" (its number), "share", "if" (its conditions; in brackets, where in the data an interval
-        lies: "rooms above 7.2 (very high)") and "then" (its formula); "then NAME" for each of several outputs. "+-" (or
-        "+- NAME") is the standard deviation of errors on unseen rows where the rule governs, if it is known. Where
-        the model is a sum, "part" says whether a rule is one of the "Main rules" or of an "Adjustment". The rules of a
-        committee stand member by member, with its number in "member". With labels, "share of NAME" is the part of the
-        rule's rows that has the class of an output.
+        With the columns "rule" (its number), "share", "if" (its conditions; in brackets, the place of an interval in
+        the data: "rooms above 7.2 (very high)") and "then" (its formula); "then NAME" for each of several outputs. "+-"
+        (or "+- NAME") is the standard deviation of held-out errors where the rule governs, if it is known. If the model
+        is a sum, "part" says whether a rule is one of the "Main rules" or of an "Adjustment". The rules of a committee
+        are listed member by member, with the number of the member in "member". With labels, "share of NAME" is the
+        fraction of the rule's rows that have the class of an output.
 
     Examples
     --------
@@ -130,14 +130,14 @@ def _write_condition(condition: Condition) -> str:
 
 
 class RuleSize(NamedTuple):
-    """How much there is to read in a model; what `measure_size` returns.
+    """The size of a model; what `measure_size` returns.
 
     Parameters
     ----------
     n_rules, n_conditions, n_terms : int
         Rules, conditions and terms of all parts.
     max_conditions, max_terms : int
-        The most conditions that a rule has, and the most terms that a formula has.
+        Largest number of conditions of a rule, and of terms of a formula.
     """
 
     n_rules: int
@@ -148,11 +148,11 @@ class RuleSize(NamedTuple):
 
 
 def measure_size(model: Any) -> RuleSize:
-    """Count what there is to read in a model: rules, conditions and terms.
+    """Count the rules, conditions and terms of a model.
 
-    Conditions are those that the text shows, so that one which excludes nothing does not count; a rule has at most one
-    for each column of the table, whatever levels it names. Terms are weights other than zero of formulas; constants do
-    not count, and a bend is one term.
+    Conditions are those that the text shows; conditions that exclude nothing do not count. A rule has at most one for
+    each column of the table, with any number of levels. Terms are nonzero weights of formulas. Constants do not count,
+    and a bend is one term.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Are rules true one by one? How they hold, govern and predict on their own."""
+"""Checks whether rules are true one by one: how they hold, govern and predict by themselves."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from takagi.rulemodel import RuleModel
 from takagi.training import LogLoss
 
 _BLOCK_ROWS = 10_000  # whose firing shares are in memory together
-_MARGIN = 0.1  # by which part of the target's range a formula may leave it
+_MARGIN = 0.1  # fraction of the target's range by which a formula may leave it
 
 
 class RuleTruth(NamedTuple):
@@ -27,24 +27,24 @@ class RuleTruth(NamedTuple):
     Parameters
     ----------
     part, rule : int
-        The part of the model that it is in, and its number; parts count from 1, rules are numbered through all parts.
+        Its part of the model, and its number; parts count from 1, rules are numbered through all parts.
     share : float
-        The part of the rows that it governs: those where no rule of its part has a larger firing share.
+        The fraction of the rows that it governs: those where no rule of its part has a larger firing share.
     holds : float
-        The part of the rows that it governs which satisfy all of its conditions.
+        The fraction of the rows that it governs that satisfy all of its conditions.
     governs : float
-        The part of the rows that satisfy all of its conditions which it governs.
+        The fraction of the rows satisfying all of its conditions that it governs.
     own_error, model_error : float
-        Root mean square errors over the rows that it governs, or log losses of classes: of the model with the rule's
-        own formula in place of the mean of its part, and of the model.
+        Root mean square errors, or log losses for classes, over the rows that it governs: of the model with the rule's
+        own output instead of the mean of its part, and of the model.
     lowest, highest : tuple of float
         The smallest and the largest value of its formula over the rows that it governs, for each output; for classes,
         log-odds or scores.
     is_inside : bool
         Whether the centers of all of its conditions lie in the training range of their columns.
     stays : bool
-        Whether, with its own formula in place of the mean of its part, all rows that it governs get an output within
-        the target's range, or at most a tenth of that range beyond; probabilities always do.
+        Whether, with its own output instead of the mean of its part, all rows that it governs get an output within the
+        target's range, or at most a tenth of that range beyond; always true for probabilities.
     """
 
     part: int
@@ -69,17 +69,18 @@ class RuleCheck(ShowsText):
     rules : tuple of RuleTruth
         What was found for each rule, in the order of their numbers.
     summary : dict
-        The same of all rules together, as floats:
+        Figures of all rules together, as floats:
 
-        - "error", "strongest": root mean square errors, in the target's units, or log losses of classes, of the model,
-          and of the strongest rule alone, which is the one with the largest firing share; in a sum of parts, of the sum
-          of each part's strongest rule.
-        - "outside": the part of the conditions whose center lies outside the training range of the column. Conditions
-          that name levels, or yes or no, are never outside.
-        - "wild": the part of the rows for which the strongest rule's formula leaves the target's range by more than a
-          tenth of that range; 0 for classes.
-        - "holds": of the rows that a rule governs, the part that satisfies all of its conditions.
-        - "governs": of the rows that satisfy all conditions of a rule, the part that it governs; NaN if there are none.
+        - "error", "strongest": root mean square errors in the target's units, or log losses for classes, of the model
+          and of the strongest rule alone, which is the one with the largest firing share. In a sum of parts, the
+          strongest rules of all parts are added up.
+        - "outside": the fraction of the conditions whose center lies outside the training range of the column.
+          Conditions on categories and booleans are never outside.
+        - "wild": the fraction of the rows for which the strongest rule's formula leaves the target's range by more than
+          a tenth of that range; 0 for classes.
+        - "holds": the fraction of the rows governed by a rule that satisfy all of its conditions.
+        - "governs": the fraction of the rows satisfying all conditions of a rule that the rule governs; NaN if there
+          are none.
     output_names : tuple of str
         Outputs of the model.
     is_classifier : bool, default=False
@@ -127,7 +128,7 @@ class RuleCheck(ShowsText):
         return f"RuleCheck(n_rules={len(self.rules)}, summary={self.summary})"
 
     def _list_rules(self) -> list[str]:
-        """Return a line for each rule that governs rows, below a line of headings and that of its part."""
+        """Return a line for each rule that governs rows, below the headings and the name of its part."""
         is_single, n_parts = len(self.output_names) == 1, self.rules[-1].part
         headings = ["rule", "rows", "holds", "governs", "own loss" if self.is_classifier else "own error", "model's"]
         headings += ["lowest", "highest", "beyond"] if is_single else ["beyond"]
@@ -176,14 +177,13 @@ class RuleCheck(ShowsText):
 def check_rules(model: Any, X: Table, y: Table) -> RuleCheck:
     """Measure whether rules are true one by one.
 
-    A reader takes a rule as a statement by itself: where its conditions hold, its formula gives the prediction. That is
-    so only if each rule governs the rows that its conditions describe, and if its own formula predicts them well. Rules
-    that are mixed may predict very well together and still say nothing one by one.
+    A reader takes a rule as a statement: where its conditions hold, its formula gives the prediction. That is true only
+    if each rule governs the rows that its conditions describe, and if its own formula predicts them well. Rules may
+    predict very well together and still mean nothing one by one.
 
-    A condition holds where its words say so: within the interval that it names ("age below 30"), for the levels that it
-    names ("fuel is diesel"), or else, if it is "about 28 +- 17", where its membership is at least one half, which is up
-    to 1.18 widths from its center. Conditions count if they exclude something: one of the rows, or an end of the
-    training range.
+    A condition holds where its text says so: within its interval ("age below 30"), for its levels ("fuel is diesel"),
+    or, for "about 28 +- 17", where its membership is at least one half, that is, up to 1.18 widths from its center.
+    Conditions count if they exclude something: one of the rows, or an end of the training range.
 
     Parameters
     ----------
@@ -197,9 +197,9 @@ def check_rules(model: Any, X: Table, y: Table) -> RuleCheck:
     Returns
     -------
     RuleCheck
-        Printed, it is a line for each rule that governs rows, and the summary; "beyond" says what is out of range: a
-        center of the rule, an output, or both. Ranges are those of the training rows, or of X and y if the rules have
-        seen none. With several outputs, errors and "wild" are means of those of each output.
+        Its text has a line for each rule that governs rows, and the summary; "beyond" says what is out of range: a
+        center of the rule, an output, or both. Ranges are those of the training rows, or of X and y if these are not
+        known. With several outputs, errors and "wild" are means of those of each output.
 
     Examples
     --------
@@ -282,7 +282,7 @@ class _Part:
         self.agreed = self.satisfied & (self.governing[:, None] == np.arange(self.rules.n_rules))
 
     def describe_rules(self) -> Iterator[RuleTruth]:
-        """Yield what is true of each rule."""
+        """Yield the figures of each rule."""
         mean = self.rules.predict_raw(self.whole.rows)
         for r in range(self.rules.n_rules):
             here = np.flatnonzero(self.governing == r)
@@ -312,7 +312,7 @@ def _find_governing(rules: RuleBase, rows: FloatArray) -> IntArray:
 
 
 def _predict_own(rules: RuleBase, rows: FloatArray, governing: IntArray) -> FloatArray:
-    """Return what the rule that governs a row says of it by itself, of shape (n_rows, n_outputs)."""
+    """Return the output of the rule that governs each row, of shape (n_rows, n_outputs)."""
     outputs, rows = np.empty((len(rows), rules.n_outputs)), rules.check_rows(rows)
     for r in np.unique(governing):
         here = governing == r
@@ -321,7 +321,7 @@ def _predict_own(rules: RuleBase, rows: FloatArray, governing: IntArray) -> Floa
 
 
 def _write(value: float, scale: float) -> str:
-    """Write a number with three digits; it is 0 if it is negligible beside a scale, and a dash if there is none."""
+    """Write a number with three digits, 0 if it is negligible relative to a scale, and a dash if it is NaN."""
     if np.isnan(value):
         return "-"
     return "0" if abs(value) < 1e-3 * scale else format_number(float(f"{value:.3g}"))

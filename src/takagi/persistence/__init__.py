@@ -1,4 +1,4 @@
-"""Safe model files: one JSON document holds a whole model, and nothing in it is executed on reading."""
+"""Safe model files: one JSON document has the whole model, and reading it executes nothing."""
 
 from typing import TYPE_CHECKING
 

@@ -32,13 +32,13 @@ from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
 from takagi.tables import Column, TableEncoder
 
-_SCALERS: dict[type, tuple[str, ...]] = {  # with what fitting finds out
+_SCALERS: dict[type, tuple[str, ...]] = {  # with their fitted attributes
     StandardScaler: ("mean_", "var_", "scale_", "n_samples_seen_"),
     MinMaxScaler: ("min_", "scale_", "data_min_", "data_max_", "data_range_", "n_samples_seen_"),
     MaxAbsScaler: ("max_abs_", "scale_", "n_samples_seen_"),
     RobustScaler: ("center_", "scale_"),
 }
-_SWITCHES = {  # parameters of scalers that, if they are off, leave something out
+_SWITCHES = {  # parameters of scalers that, if false, drop a fitted attribute
     "mean_": ("with_mean",),
     "var_": ("with_std",),
     "scale_": ("with_std", "with_scaling"),
@@ -46,7 +46,7 @@ _SWITCHES = {  # parameters of scalers that, if they are off, leave something ou
 }
 _FIRST = tuple(kind.__name__ for kind in (TableEncoder, *_SCALERS))
 _SINGLE = (TSKRegressor, TSKClassifier)
-_COMMITTEES = {TSKCommittee: TSKRegressor, TSKCommitteeClassifier: TSKClassifier}  # with what members are
+_COMMITTEES = {TSKCommittee: TSKRegressor, TSKCommitteeClassifier: TSKClassifier}  # with the class of their members
 _MODELS = (*_SINGLE, *_COMMITTEES)
 _LAST = tuple(kind.__name__ for kind in _MODELS)
 _STEPS: dict[str, type] = {kind.__name__: kind for kind in (TableEncoder, *_SCALERS, *_MODELS)}
@@ -54,7 +54,7 @@ _SETTINGS: dict[str, type] = {
     type(known).__name__: type(known) for known in (*INITIALIZERS.values(), *OPTIMIZERS.values())
 }
 _OUTPUTS = ("default", "pandas", "polars")
-_BEFORE = {"extrapolation": "linear"}  # what models did before there were parameters for it, if not their defaults
+_BEFORE = {"extrapolation": "linear"}  # behavior of older models without these parameters, if it is not the default
 
 
 # -- models and pipelines ----------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def encode_model(model: Any) -> dict[str, Any]:
 
 
 def decode_model(node: Node) -> Any:
-    """Return a model from what `encode_model` made of it."""
+    """Return a model from the output of `encode_model`."""
     kind = node.field("class").text(("RuleBase", "RuleModel", *_LAST, "Pipeline"))
     if kind == "RuleBase":
         return decode_rules(node.open(("class", "rules"))["rules"])
@@ -121,7 +121,7 @@ def _encode_step(step: Any, name: str) -> Any:
             f"holds {', '.join(_FIRST)}. Do that step outside the pipeline, and save the rest."
         )
     if type(step) in _SINGLE:
-        step.find_rules()  # which says how many rows a stream still waits for
+        step.find_rules()  # which says how many rows a stream still needs
     check_is_fitted(step)
     if type(step) in _COMMITTEES:
         return encode_committee(step, lambda member: _encode_step(member, name), _encode_value)
@@ -221,7 +221,7 @@ def _encode_value(value: Any, name: str) -> Any:
 
 
 def _decode_parameters(node: Node, kind: type) -> dict[str, Any]:
-    """Return the parameters of a class; those that a file of an older library lacks are what they stood for then."""
+    """Return the parameters of a class; those missing in an older file get their values of that time."""
     known = kind().get_params(deep=False)
     parameters = {name: value for name, value in _BEFORE.items() if name in known}
     parameters |= {name: _decode_value(value) for name, value in node.open((), optional=known).items()}

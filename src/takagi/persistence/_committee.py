@@ -1,4 +1,4 @@
-"""A committee as plain JSON values and back: its parameters, members and memory, and its predictions out of fold."""
+"""A committee as plain JSON values and back: its parameters, members, memory and out-of-fold predictions."""
 
 from collections.abc import Callable
 from functools import partial
@@ -20,7 +20,7 @@ Committee = TSKCommittee | TSKCommitteeClassifier
 def encode_committee(
     committee: Committee, encode_member: Callable[[Any], Any], encode_value: Callable[[Any, str], Any]
 ) -> dict[str, Any]:
-    """Return a fitted committee as plain values, given what does so for a fitted member and for a parameter."""
+    """Return a fitted committee as plain values, given functions that encode a fitted member and a parameter."""
 
     def encode_parameters(estimator: Any) -> dict[str, Any]:
         parameters = estimator.get_params(deep=False)
@@ -38,7 +38,7 @@ def encode_committee(
 
 
 def _encode_errors(committee: TSKCommittee) -> dict[str, Any]:
-    """Return what a committee of regressors knows of errors."""
+    """Return the errors of a committee of regressors."""
     return {
         "memory": None if committee.memory_ is None else encode_memory(committee.memory_),
         **encode_calibration(getattr(committee, "calibration_", None)),
@@ -48,7 +48,7 @@ def _encode_errors(committee: TSKCommittee) -> dict[str, Any]:
 
 
 def _encode_losses(committee: TSKCommitteeClassifier) -> dict[str, Any]:
-    """Return what a committee of classifiers knows of losses."""
+    """Return the losses of a committee of classifiers."""
     return {"oof_log_loss": float(committee.oof_log_loss_), "oof_proba": committee.oof_proba_.T.tolist()}
 
 
@@ -58,7 +58,7 @@ def decode_committee(
     decode_member: Callable[[Node], Any],
     decode_parameters: Callable[[Node, type], dict[str, Any]],
 ) -> Committee:
-    """Return a committee from what `encode_committee` made of it, given what reads a member and parameters."""
+    """Return a committee from the output of `encode_committee`, given functions that decode a member and parameters."""
     has_classes = kind is TSKCommitteeClassifier
     parts = node.open(
         (*_FIELDS, *(_OF_CLASSES if has_classes else _OF_NUMBERS)), optional=() if has_classes else ("calibration",)
@@ -75,7 +75,7 @@ def decode_committee(
 
 
 def _decode_errors(committee: TSKCommittee, parts: dict[str, Node]) -> None:
-    """Set what a committee of regressors knows of errors."""
+    """Set the errors of a committee of regressors."""
     committee.memory_ = parts["memory"].maybe(partial(decode_memory, rules=committee.estimators_[0].model_))
     committee.calibration_ = decode_calibration(parts)
     if committee.calibration_ is not None:
@@ -91,7 +91,7 @@ def _decode_errors(committee: TSKCommittee, parts: dict[str, Node]) -> None:
 
 
 def _decode_losses(committee: TSKCommitteeClassifier, parts: dict[str, Node]) -> None:
-    """Set what a committee of classifiers knows of losses."""
+    """Set the losses of a committee of classifiers."""
     proba, n_classes = parts["oof_proba"].array(2), len(committee.classes_)
     if len(proba) != n_classes:
         parts["oof_proba"].refuse(f"a list for {n_classes} classes")

@@ -1,4 +1,4 @@
-"""The document of a model file: its head, its checksum, and what is in it; any reader of models starts here."""
+"""The document of a model file: its head, checksum and content. All readers of model files start here."""
 
 import hashlib
 import json
@@ -26,14 +26,14 @@ _T = TypeVar("_T")
 
 
 class Document(NamedTuple):
-    """What a model file holds, in the present version."""
+    """The content of a model file, in the current version."""
 
     model: Node
     scores: Node | None
 
 
 def write_document(path: str | os.PathLike, content: dict[str, Any]) -> None:
-    """Write a document beside its place, and then move it there."""
+    """Write a document to a temporary file, and then move it into place."""
     head = {"format": "takagi-model", "version": VERSION, "takagi": version("takagi"), "sha256": _NO_DIGEST}
     written = json.dumps({**head, **content}, allow_nan=False, separators=(",", ":")).encode("ascii")
     digest = hashlib.sha256(written).hexdigest()
@@ -41,7 +41,7 @@ def write_document(path: str | os.PathLike, content: dict[str, Any]) -> None:
 
 
 def read_document(path: str | os.PathLike, max_bytes: int, decode: Callable[[Document], _T]) -> _T:
-    """Return what is made of a document that was written so; errors name the file."""
+    """Read a document and return what `decode` makes of it; errors name the file."""
     path = Path(path)
     with open_regular(path) as stream:
         try:
@@ -57,7 +57,7 @@ def _read_checked(stream: BinaryIO, max_bytes: int) -> bytearray:
     start = stream.read(_HEAD_BYTES)
     _check_start(start)
     content = bytearray(start)
-    while piece := stream.read(_PIECE_BYTES):  # a read of max_bytes at once would take that memory for any file
+    while piece := stream.read(_PIECE_BYTES):  # reading max_bytes at once would need that memory for any file
         content += piece
         if len(content) > max_bytes:
             raise ModelFileError(f"it is larger than {max_bytes:,} bytes; raise max_bytes to read it.")

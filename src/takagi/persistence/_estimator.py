@@ -22,7 +22,7 @@ _STOPPED = ("max_iter", "no_change", "callback", "interrupted", "diverged", "rid
 
 
 def encode_estimator(model: TSKRegressor | TSKClassifier) -> dict[str, Any]:
-    """Return what is known after a fit; a model is a sum of parts, which are rule bases."""
+    """Return the fitted attributes; a model is a sum of parts, which are rule bases."""
     used = {name: getattr(model, f"{name}_") for name in _USED}
     return {
         "feature_names": encode_names(model),
@@ -42,7 +42,7 @@ def encode_estimator(model: TSKRegressor | TSKClassifier) -> dict[str, Any]:
 
 
 def decode_estimator(kind: type[Any], parameters: dict[str, Any], node: Node) -> TSKRegressor | TSKClassifier:
-    """Return a regressor or classifier from what `encode_estimator` made of it."""
+    """Return a regressor or classifier from the output of `encode_estimator`."""
     has_classes = kind is TSKClassifier
     needed, optional = ((*_FIELDS, "classes"), ("set_scores", "target")) if has_classes else (_FIELDS, ("calibration",))
     parts = node.open(needed, optional=("stream", *optional))
@@ -90,7 +90,7 @@ def _decode_used(node: Node) -> TrainConfig:
 
 
 def _decode_history(node: Node, n_iter: int) -> dict[str, np.ndarray]:
-    """Return the curves, of known length unless they say which iterations they are of."""
+    """Return the curves; their length is known unless they list their iterations."""
     curves = node.open(("train_loss", "val_loss"), optional=("iteration",))
     history = {name: curve.array(1, null=np.nan) for name, curve in curves.items()}
     n_iter = len(history["iteration"]) if "iteration" in history else n_iter
@@ -101,7 +101,7 @@ def _decode_history(node: Node, n_iter: int) -> dict[str, np.ndarray]:
 
 
 def encode_stages(stages: tuple[Stage, ...]) -> list[dict[str, Any]]:
-    """Return the stages of a fit but for their seconds: equal fits have equal files."""
+    """Return the stages of a fit without their seconds, so that equal fits have equal files."""
     return [{"name": stage.name, "n_fits": stage.n_fits, "n_iter": stage.n_iter} for stage in stages]
 
 

@@ -11,17 +11,16 @@ from takagi.persistence._scores import decode_scores, encode_scores
 def save(model: Any, path: str | os.PathLike) -> None:
     """Write a fitted model to a file that `load` reads.
 
-    The file holds the rules with their names and profile, the parameters, the history, scores that `takagi fit` found,
-    and the steps of a pipeline before the regressor: a `TableEncoder` and scalers. It is written beside its place and
-    then moved there, so a file that was there before stays whole until the new one is. A `random_state` that is a
-    generator is not kept.
+    The file has the rules with their names and profile, the parameters, the history, scores from `takagi fit`, and the
+    steps of a pipeline before the regressor: a `TableEncoder` and scalers. Writing is atomic: an existing file stays
+    whole until the new one is complete. A `random_state` that is a generator is not kept.
 
     Parameters
     ----------
     model : TSKRegressor, TSKClassifier, TSKCommittee, Pipeline, RuleBase or RuleModel
         A fitted estimator, a pipeline that ends in one, or rules alone.
     path : str or Path
-        The file; one that exists is replaced.
+        The file; an existing one is replaced.
 
     Examples
     --------
@@ -40,15 +39,15 @@ def save(model: Any, path: str | os.PathLike) -> None:
 def load(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
     """Read a model that `save` wrote.
 
-    The model predicts the same bits as the saved one and can be used, explained, exported, saved and fitted again. No
-    code is in the file and none is run; a file that was damaged, cut short or edited is refused.
+    The model predicts the same bits as the saved one and can be used, explained, exported, saved and fitted again. The
+    file has no code, and none is run. A file that was damaged, cut short or edited is refused.
 
     Parameters
     ----------
     path : str or Path
         The file.
     max_bytes : int, default=100_000_000
-        Size up to which a file is read; memory needed is up to twenty times its size.
+        Largest size of a file; reading needs memory of up to twenty times its size.
 
     Returns
     -------
@@ -58,7 +57,7 @@ def load(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is no model, damaged, edited, of a newer format, or too large.
+        If the file is not a model, or is damaged, edited, of a newer format, or too large.
 
     Examples
     --------

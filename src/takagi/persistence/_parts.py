@@ -1,4 +1,4 @@
-"""What models are made of beside rules, as plain JSON values and back: labels, columns of tables, memories."""
+"""The other parts of models as plain JSON values and back: labels, columns of tables, memories."""
 
 from collections.abc import Sequence
 from dataclasses import fields
@@ -25,7 +25,7 @@ _LABELS: dict[str, tuple[type, ...]] = {  # types of arrays of labels, by name, 
 
 
 def check_steps(steps: list[Any], nodes: list[Node]) -> None:
-    """Check that every step takes as many columns as the step before it makes."""
+    """Check that the number of columns fits from each step to the next."""
     made = None
     for step, node in zip(steps, nodes, strict=True):
         if step is None or isinstance(step, str):
@@ -42,8 +42,8 @@ def _count_inputs(step: TableColumns) -> int:
 
 
 def decode_column(node: Node) -> Column:
-    """Return what is known of a column of a table."""
-    later = ("source", "reading", "values")  # which files of older versions lack
+    """Return the description of a column of a table."""
+    later = ("source", "reading", "values")  # missing in files of older versions
     parts = node.open([f.name for f in fields(Column) if f.name not in later], optional=later)
     return build(
         node,
@@ -65,7 +65,7 @@ def decode_column(node: Node) -> Column:
 
 
 def encode_classes(model: Any) -> dict[str, Any]:
-    """Return labels with their type, and what they are of; other labels than scalars have no place in a file."""
+    """Return labels with their type and the target's name; labels other than scalars cannot be saved."""
     classes, name = model.classes_, getattr(model, "target_name_", None)
     kind = "str" if classes.dtype.kind == "U" else classes.dtype.name
     labels = classes.tolist()
@@ -92,7 +92,7 @@ def decode_classes(node: Node, rules: RuleModel) -> np.ndarray:
 
 
 def check_scales(members: Sequence[Any], calibration: Calibration, node: Node) -> None:
-    """Refuse a calibration that is not of the rules of some members."""
+    """Raise an error if a calibration does not fit the rules of the members."""
     models = [member.model_ for member in members]
     shape = sum(model.n_rules for model in models), models[0].n_outputs
     if calibration.scale.shape != shape:
@@ -100,7 +100,7 @@ def check_scales(members: Sequence[Any], calibration: Calibration, node: Node) -
 
 
 def check_members(members: Sequence[Any], node: Node) -> None:
-    """Refuse members that make no committee."""
+    """Raise an error if members do not form a committee."""
     if len(members) < 2:
         node.refuse("a list of at least 2 members")
     first, *others = map(_describe, members)
@@ -109,7 +109,7 @@ def check_members(members: Sequence[Any], node: Node) -> None:
 
 
 def encode_memory(memory: Memory) -> dict[str, Any]:
-    """Return a memory as plain values, column by column; an output of which nothing is remembered has no damping."""
+    """Return a memory as plain values, column by column; an output without a memory has no damping."""
     return {
         "rows": memory.rows.T.tolist(),
         "weight": memory.weight.tolist(),
@@ -120,7 +120,7 @@ def encode_memory(memory: Memory) -> dict[str, Any]:
 
 
 def decode_memory(node: Node, rules: RuleModel) -> Memory:
-    """Return a memory, every part of which has the right shape."""
+    """Return a memory after checks of all shapes."""
     parts = node.open(("rows", "weight", "errors", "widths", "damping"))
     n_features, n_rows, n_outputs = rules.n_features, parts["rows"].array(2).shape[1], rules.n_outputs
     if not n_rows:

@@ -1,4 +1,4 @@
-"""Model files for those who only predict: what that takes is read, by NumPy alone, and the rest is left."""
+"""Model files for predictions only: the reader needs only NumPy, and skips the rest of the file."""
 
 import os
 from collections.abc import Collection
@@ -18,13 +18,13 @@ from takagi.persistence._schema import Node
 from takagi.predictors import CommitteePredictor, PredictorPipeline, RulePredictor
 from takagi.tables import TableColumns
 
-_MEMBERS = {"TSKCommittee": "TSKRegressor", "TSKCommitteeClassifier": "TSKClassifier"}  # of which committees are
+_MEMBERS = {"TSKCommittee": "TSKRegressor", "TSKCommitteeClassifier": "TSKClassifier"}  # the classes of members
 _SINGLE = tuple(_MEMBERS.values())
 _MODELS = (*_SINGLE, *_MEMBERS)
 
 
 def load_predictor(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
-    """Read a model that `save` wrote, for predictions alone, which takes a fifth of the time to start.
+    """Read a model that `save` wrote, for predictions only; this starts five times as fast.
 
     It has the fitted attributes that predictions and explanations need, and cannot be fitted, changed or saved. Neither
     scikit-learn nor numba is imported, unless the model is a pipeline with scalers.
@@ -34,7 +34,7 @@ def load_predictor(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> An
     path : str or Path
         The file.
     max_bytes : int, default=100_000_000
-        Size up to which a file is read.
+        Largest size of a file.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def load_predictor(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> An
     Raises
     ------
     ModelFileError
-        If the file is no model, damaged, edited, of a newer format, or too large.
+        If the file is not a model, or is damaged, edited, of a newer format, or too large.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def _decode_pipeline(node: Node) -> PredictorPipeline:
 def _decode_first(node: Node) -> Any:
     """Return a step before the last: the columns of a table, or else a scaler of scikit-learn."""
     if node.field("class").value != "TableEncoder":
-        from takagi.persistence._codec import decode_first  # takes scikit-learn, which scalers are of
+        from takagi.persistence._codec import decode_first  # imports scikit-learn, which scalers need
 
         return decode_first(node)
     columns, has_names = [decode_column(one) for one in node.field("columns")], node.field("has_names").flag()
@@ -93,7 +93,7 @@ def _decode_first(node: Node) -> Any:
 
 
 def _decode_last(node: Node, is_first: bool = True) -> RulePredictor | CommitteePredictor:
-    """Return the model; where it is not the first step, it need not know the names of columns."""
+    """Return the model; only the first step needs the names of columns."""
     kind = node.field("class").text(_MODELS)
     if kind in _SINGLE:
         return _decode_single(node, _SINGLE, is_first)

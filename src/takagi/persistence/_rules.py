@@ -22,7 +22,7 @@ _RULES = (
     "centers", "widths", "consequents", "antecedent_projection", "consequent_projection", "tied_projection", "sets",
     "feature_names", "output_names", "link", "profile",
 )  # fmt: skip
-_OPTIONAL = ("bends", "intervals", "limits", "usual")  # left out where there are none
+_OPTIONAL = ("bends", "intervals", "limits", "usual")  # omitted if there are none
 _BEND = ("feature", "kind", "knot", "floor")
 _ARRAYS = ("scale", "scores", "levels")  # of a calibration
 _PROFILE = ("n_rows", "share", "mean", "quantiles", "output_quantiles")
@@ -48,7 +48,7 @@ def encode_rules(rules: RuleBase) -> dict[str, Any]:
 
 
 def decode_rules(node: Node) -> RuleBase:
-    """Return rules from what `encode_rules` made of them."""
+    """Return rules from the output of `encode_rules`."""
     parts = node.open(_RULES, optional=_OPTIONAL)
     return build(
         node,
@@ -78,7 +78,7 @@ def encode_parts(model: RuleModel) -> dict[str, Any]:
 
 
 def decode_parts(parts: dict[str, Node]) -> RuleModel:
-    """Return a model from what `encode_parts` made of it."""
+    """Return a model from the output of `encode_parts`."""
     node, calibration = parts["parts"], decode_calibration(parts)
     rules = build(node, lambda: RuleModel(tuple(decode_rules(part) for part in node)))
     return build(parts.get("calibration", node), lambda: replace(rules, calibration=calibration))
@@ -93,7 +93,7 @@ def encode_calibration(calibration: Calibration | None) -> dict[str, Any]:
 
 
 def decode_calibration(parts: dict[str, Node]) -> Calibration | None:
-    """Return a calibration from what `encode_calibration` made of it; files of older libraries have none."""
+    """Return a calibration from the output of `encode_calibration`; files of older libraries have none."""
     if "calibration" not in parts:
         return None
     node = parts["calibration"]
@@ -111,7 +111,7 @@ def _decode_bend(node: Node) -> Bend:
 
 
 def _decode_intervals(node: Node, n_dims: int) -> FloatArray:
-    """Return limits, of which null is that there is none: minus infinity below, infinity above."""
+    """Return limits; null means no limit: minus infinity below, infinity above."""
     limits = node.array(n_dims, null=np.nan)
     if limits.shape[-1] != 2:
         node.refuse(f"a lower and an upper limit for each {'rule and ' * (n_dims == 3)}feature")
@@ -158,7 +158,7 @@ def decode_names(node: Node, n_features: int) -> np.ndarray | None:
 
 
 def build(node: Node, make: Callable[[], _T]) -> _T:
-    """Call what makes an object, and say where in the document it stands if it refuses its parts."""
+    """Make an object; if that fails, raise an error with its place in the document."""
     try:
         return make()
     except ModelFileError:

@@ -1,4 +1,4 @@
-"""JSON read with suspicion: every value is asked for by type, and errors say where in the document it stands."""
+"""Strict reading of JSON: the type of every value is checked, and errors say where in the document it is."""
 
 import json
 import math
@@ -20,11 +20,11 @@ _T = TypeVar("_T")
 
 
 class ModelFileError(ValueError):
-    """A model file that cannot be read, or a model that a file cannot hold."""
+    """A model file that cannot be read, or a model that cannot be saved."""
 
 
 def parse(content: bytes | bytearray) -> "Node":
-    """Parse JSON that has no NaN, no key twice, no endless nesting, and not too many lists."""
+    """Parse JSON without NaN, duplicate keys, deep nesting or too many lists."""
     if content.count(b"[") + content.count(b"{") > _MAX_LISTS:
         raise ModelFileError(f"it holds more than {_MAX_LISTS:,} lists and objects, which no model has.")
     try:
@@ -69,7 +69,7 @@ class Node:
         return Node(self.value[name], f"{self.path}.{name}".lstrip("."))
 
     def find(self, *names: str) -> dict[str, "Node"]:
-        """Return those of some fields that an object has."""
+        """Return the given fields that an object has."""
         if type(self.value) is not dict:
             self.refuse("an object")
         return {name: self.field(name) for name in names if name in self.value}
@@ -81,7 +81,7 @@ class Node:
         return (Node(value, f"{self.path}[{k}]") for k, value in enumerate(self.value))
 
     def maybe(self, read: Callable[["Node"], _T]) -> _T | None:
-        """Return None for null, and else what reading gives."""
+        """Return None for null, else the value that `read` returns."""
         return None if self.value is None else read(self)
 
     def text(self, choices: Collection[str] | None = None) -> str:
@@ -113,13 +113,13 @@ class Node:
         return float(self.value)
 
     def scalar(self) -> Any:
-        """Return null, a truth value, a string or a finite number as it is."""
+        """Return null, a boolean, a string or a finite number unchanged."""
         if type(self.value) in (NoneType, bool, str):
             return self.value
         return self.integer() if type(self.value) is int else self.number()
 
     def array(self, n_dims: int, null: float | None = None) -> FloatArray:
-        """Return numbers in lists of lists of equal lengths; `null` is what null stands for, if it is allowed."""
+        """Return an array from nested lists of equal lengths; `null` is the value of null, if it is allowed."""
         level, shape = [self.value], []
         for _ in range(n_dims):
             if set(map(type, level)) - {list}:

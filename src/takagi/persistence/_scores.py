@@ -23,7 +23,7 @@ def encode_scores(model: Any) -> dict[str, Any]:
 
 
 def decode_scores(model: Any, node: Node) -> None:
-    """Give a model the scores that `encode_scores` made plain values of."""
+    """Set the scores of a model from the output of `encode_scores`."""
     last = list_steps(model)[-1]
     if not hasattr(last, "get_params"):
         node.refuse("absent for rules alone")

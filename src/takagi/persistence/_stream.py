@@ -1,4 +1,4 @@
-"""The state of a stream as plain JSON values and back, so that a loaded model goes on as if there had been no stop."""
+"""The state of a stream as plain JSON values and back, so that a loaded model continues exactly where it stopped."""
 
 import re
 from typing import Any
@@ -25,7 +25,7 @@ _WORD = re.compile("[0-9a-f]{32}")
 
 
 def encode_stream(stream: Stream) -> dict[str, Any]:
-    """Return the state of a stream as dicts, lists and numbers; the history stands elsewhere."""
+    """Return the state of a stream as dicts, lists and numbers, without the history."""
     return {
         "rng": _encode_rng(stream.rng),
         "seen": None if stream.seen is None else _encode_seen(stream.seen),
@@ -34,7 +34,7 @@ def encode_stream(stream: Stream) -> dict[str, Any]:
 
 
 def decode_stream(node: Node, model: RuleModel, fitted: Fitted) -> Stream:
-    """Return a stream that has made some rules, or is to go on from them."""
+    """Return a stream that has made the given rules, or continues from them."""
     rules = model.first
     if len(model.parts) > 1 or rules.bends:
         node.refuse("absent, since rules with bends or in several parts are not trained by a stream")
@@ -99,7 +99,7 @@ def _decode_rows(node: Node, n_features: int, n_outputs: int) -> Rows:
     return Rows(X, parts["y"].shaped((len(weight), n_outputs)), weight)
 
 
-# -- what has been learned ---------------------------------------------------------------------------------------------
+# -- the state of training ---------------------------------------------------------------------------------------------
 
 
 def _encode_learner(learner: Learner) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def _encode_learner(learner: Learner) -> dict[str, Any]:
 
 
 def _encode_vector(vector: FloatArray, rules: RuleBase) -> dict[str, Any]:
-    """Return a flat vector by parameters, in which the order of the kernels does not show; infinity is null."""
+    """Return a flat vector as arrays by parameter, independent of the order of the kernels; infinity is null."""
     parts = split(vector, pack(rules)[1])
     return {name: encode_numbers(values) for name, values in parts.items()}
 

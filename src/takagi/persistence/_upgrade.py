@@ -1,6 +1,6 @@
-"""Model files of earlier formats, brought to the present one before they are read.
+"""Conversion of model files of earlier formats to the current one, before they are read.
 
-Nothing is checked here beyond what the changes need: what is left wrong is refused when the document is read.
+Only what the conversion needs is checked here; other errors are found when the document is read.
 """
 
 from typing import Any
@@ -16,15 +16,16 @@ _RENAMED = {"train_rmse": "train_loss", "val_rmse": "val_loss", "best_rmse": "be
 
 
 def upgrade(node: Node, version: int) -> Node:
-    """Return a model of any known version as one of the present version."""
+    """Return a model of any known version in the current version."""
     return node if version > 1 else Node(_from_1(node.value), node.path)
 
 
 def _from_1(value: Any) -> Any:
-    """Bring all estimators of a document of version 1 to version 2.
+    """Convert all estimators of a document of version 1 to version 2.
 
-    Errors of training became losses, the line ridge regression, the rules a list of parts, and the recipe a parameter;
-    rules have a link, and the state of a stream no longer shows the order of the kernels. Parameters had no bounds.
+    Errors of training became losses, "line" became "ridge", the rules became a list of parts, and the recipe became a
+    parameter. Rules have a link, and the state of a stream no longer depends on the order of the kernels. Parameters
+    had no bounds.
     """
     if isinstance(value, list):
         return [_from_1(item) for item in value]
@@ -55,7 +56,7 @@ def _split_up(model: dict[str, Any]) -> None:
 
 
 def _name_recipe(parameters: Any) -> str:
-    """Set what parameters stood for, and return the recipe: that of a given number of rules, or DropRule itself."""
+    """Set the old meaning of parameters, and return the recipe, which followed from the number of rules or DropRule."""
     if not isinstance(parameters, dict):
         return "accurate"
     n_rules, keep_prob = parameters.get("n_rules", "auto"), parameters.get("keep_prob", "auto")
@@ -72,7 +73,7 @@ def _undo_lanes(learner: dict[str, Any]) -> None:
         for name in _VECTORS:
             learner[name] = _split(np.array(learner[name], dtype=float), parts)
     except (KeyError, TypeError, ValueError, IndexError):
-        return  # what is wrong is refused when the document is read
+        return  # errors are found when the document is read
 
 
 _SHAPES = ("centers", "widths", "consequents", "antecedent_projection", "consequent_projection")

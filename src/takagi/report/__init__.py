@@ -1,4 +1,4 @@
-"""A model as a page to read, to send and to ask "what if"."""
+"""A model as an HTML page to read and share, with a what-if panel."""
 
 from takagi.report._report import ModelReport
 

@@ -1,4 +1,4 @@
-"""How well classes are told apart: scores beside simple models, the confusion matrix, and curves of probabilities."""
+"""The fit of a classifier: scores beside those of simple models, the confusion matrix, and curves of probabilities."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -53,7 +53,7 @@ def _score_logistic(rows: FloatArray, code: IntArray, random_state: Any) -> list
 
 
 def number_classes(values: FloatArray, middle: float = 0.5) -> IntArray:
-    """Return the class of each row, given targets or outputs: the second of two, where these are above a middle."""
+    """Return the class of each row, given targets or outputs: for two classes, the second one above a threshold."""
     return values.argmax(axis=1) if values.shape[1] > 1 else (values[:, 0] > middle).astype(np.intp)
 
 
@@ -68,7 +68,7 @@ def describe_classes(classes: Sequence[str], target: FloatArray, probability: Fl
 
 
 def _count_confusion(classes: Sequence[str], actual: IntArray, predicted: IntArray) -> dict[str, Any]:
-    """Return how many rows of each class are predicted to be of which."""
+    """Return the confusion matrix: rows of each actual class by predicted class."""
     counts = np.zeros((len(classes), len(classes)), dtype=int)
     np.add.at(counts, (actual, predicted), 1)
     names = list(classes)
@@ -83,7 +83,7 @@ def _count_confusion(classes: Sequence[str], actual: IntArray, predicted: IntArr
 
 
 def _draw_curves(is_class: BoolArray, probability: FloatArray) -> dict[str, Any]:
-    """Return the reliability curve, in bins of as many rows each, and the ROC curve if both kinds of rows occur."""
+    """Return the reliability curve, in bins of equal counts, and the ROC curve if both kinds of rows occur."""
     bins = np.array_split(np.argsort(probability, kind="stable"), min(_N_BINS, len(probability)))
     curves: dict[str, Any] = {
         "predicted": [probability[part].mean() for part in bins],

@@ -1,4 +1,4 @@
-"""How well the rules fit: scores beside simple models, residuals, and the course of training."""
+"""The fit of the rules: scores beside those of simple models, residuals, and the training history."""
 
 from dataclasses import asdict
 from typing import Any
@@ -17,7 +17,7 @@ _N_FOLDS = 5
 _MOST_RIDGE_ROWS = 20_000
 _MOST_POINTS = 800
 _MOST_ITERATIONS = 300
-_FEW_SEEN = 0.02  # part of rows that trained the model, by which a score on them is not spoiled
+_FEW_SEEN = 0.02  # largest fraction of training rows for which a score still counts as held-out
 
 
 def score_outputs(
@@ -37,7 +37,7 @@ def score_outputs(
 
 
 def find_kept_scores(regressor: Any, rows: FloatArray, target: FloatArray) -> dict[str, Any] | None:
-    """Return the scores that a model keeps of its fit, and which part of some rows trained it; None if it has none."""
+    """Return the scores that a model keeps, and the fraction of the given rows that trained it; None if it has none."""
     sheet = getattr(regressor, "scores_", None)
     if sheet is None:
         return None
@@ -48,7 +48,7 @@ def find_kept_scores(regressor: Any, rows: FloatArray, target: FloatArray) -> di
         "scores": [asdict(score) for score in sheet.scores],
         "verdict": sheet.describe(),
         "seen": seen,
-        "is_shown": not seen <= _FEW_SEEN,  # rows of which nothing is known may have trained the model
+        "is_shown": not seen <= _FEW_SEEN,  # unknown rows may have trained the model
     }
 
 
@@ -64,13 +64,13 @@ def _predict_ridge(rows: FloatArray, target: FloatArray, random_state: Any) -> t
 
 
 def _find_peak(values: FloatArray) -> FloatArray:
-    """Return the largest modulus of each column, 1 if it is 0; what is divided by it can be squared."""
+    """Return the largest absolute value of each column, 1 if it is 0; columns divided by it can be squared."""
     peak = np.abs(values).max(axis=0)
     return np.where(peak > 0, peak, 1.0)
 
 
 def find_residuals(target: FloatArray, prediction: FloatArray) -> list[dict[str, Any]]:
-    """Return for each output some points, actual and predicted, and the histogram of actual less predicted."""
+    """Return for each output some pairs of actual and predicted values, and the histogram of the residuals."""
     index = spread_rows(len(target), _MOST_POINTS)
     found = []
     for k in range(target.shape[1]):
@@ -89,7 +89,7 @@ def find_residuals(target: FloatArray, prediction: FloatArray) -> list[dict[str,
 
 
 def summarize_history(regressor: Any) -> dict[str, Any] | None:
-    """Return the errors along training, at most 300 points of each curve; None if there was no training."""
+    """Return the training history, at most 300 points of each curve; None if there was no training."""
     history = getattr(regressor, "history_", None)
     if not history or not len(history["val_loss"]) or regressor.stopped_ == "logistic":  # one step without batches
         return None

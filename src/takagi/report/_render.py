@@ -1,4 +1,4 @@
-"""A summary as a page: one file of text, style, script and numbers."""
+"""A summary as an HTML page: one file with text, style, script and numbers."""
 
 import base64
 import hashlib
@@ -17,9 +17,9 @@ MOST_BYTES = 2_000_000
 _TEMPLATES = Path(__file__).parent / "templates"
 _SCRIPTS = ("rules.js", "charts.js", "lists.js", "controls.js", "panel.js", "page.js")
 _MOST_NUMBERS = 20_000  # that are written as text
-_SHOWN = 6  # conditions and terms of a rule that are seen at once
+_SHOWN = 6  # conditions and terms of a rule that are shown at first
 _FEW_COLUMNS = 100
-_LISTED = 6  # findings that are seen at once
+_LISTED = 6  # findings that are shown at first
 _SECTIONS = {
     "score": "Score",
     "findings": "Look at this",
@@ -39,7 +39,7 @@ _FOR_SCRIPT = (
 
 
 def render_page(summary: dict[str, Any]) -> str:
-    """Return the page of a summary, with less in it where it would be too large."""
+    """Return the page of a summary, with less content if it would be too large."""
     content = {**summary, "sets": None}
     for trim in (_keep_all, _keep_one_row, _leave_model_out, _keep_few_columns):
         content = trim(content)
@@ -60,14 +60,14 @@ def _keep_all(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _keep_one_row(content: dict[str, Any]) -> dict[str, Any]:
-    """Leave out all rows but the one that the panel starts at."""
+    """Leave out all rows except the first one of the panel."""
     rows = content["rows"]
     here = slice(rows["start"], rows["start"] + 1)
     return {**content, "rows": {"start": 0, **{name: rows[name][here] for name in ("numbers", "cells", "targets")}}}
 
 
 def _leave_model_out(content: dict[str, Any]) -> dict[str, Any]:
-    """Leave out the model and with it the what-if panel; the sets of the most important columns stay."""
+    """Leave out the model, and so the what-if panel; the sets of the most important columns stay."""
     model, columns = content["model"], content["data"]["columns"]
     pairs = [pair for part in model["parts"] for pair in _list_sets(part, len(model["mean"]))]
     bounds = np.cumsum([0, *(len(column["mean"]) for column in columns)]).tolist()
@@ -169,13 +169,13 @@ def _join_scripts() -> str:
 
 
 def _write_policy(script: str) -> str:
-    """Return what the browser may do with the page: run its one script, and ask no host for anything."""
+    """Return the content security policy of the page: run its one script, and contact no host."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
 
 
 def _write_json(values: dict[str, Any]) -> str:
-    """Return JSON that may stand in a page: ASCII, and without any character that means something in HTML."""
+    """Return JSON that is safe in a page: ASCII, without characters that have a meaning in HTML."""
     if values["model"] is not None:
         values = {**values, "model": _pack_rules(values["model"])}
     text = json.dumps(values, allow_nan=False, separators=(",", ":"))
@@ -183,7 +183,7 @@ def _write_json(values: dict[str, Any]) -> str:
 
 
 def _pack_rules(model: dict[str, Any]) -> dict[str, Any]:
-    """Write the arrays of large rules as base64 of their numbers, which takes half of the bytes."""
+    """Write the arrays of large rules as base64, which needs half of the bytes."""
     parts = [{name: part[name] for name in PARAMETERS if part[name] is not None} for part in model["parts"]]
     arrays = [{name: np.array(values, dtype=float) for name, values in part.items()} for part in parts]
     if sum(array.size for part in arrays for array in part.values()) <= _MOST_NUMBERS:

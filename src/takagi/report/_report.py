@@ -14,30 +14,30 @@ _FRAME_HEIGHT = 820  # pixels in a notebook
 
 
 class ModelReport:
-    """A page about a fitted model: its rules, its score, what matters, and what would happen if.
+    """An HTML page about a fitted model: its rules, score, importance and a what-if panel.
 
-    The page is one file below 2 MB that needs no network. It carries the rules and some rows of X, and predicts by
-    itself: in its what-if panel a slider or choice per column changes the prediction, the rules that fire and the
-    contributions at once. In a notebook the report shows itself.
+    The page is one file below 2 MB that needs no network. It has the rules and some rows of X, and can predict: in its
+    what-if panel a slider or choice per column changes the prediction, the rules that fire and the contributions at
+    once. In a notebook the report displays itself.
 
     Parameters
     ----------
     model : TSKRegressor, TSKClassifier, Pipeline, RuleBase or RuleModel
         A fitted model.
     X : array or data frame of shape (n_rows, n_columns)
-        Data to score and describe the model with, best rows that it was not trained on.
+        Rows to score and describe the model with, preferably held-out ones.
     y : array of shape (n_rows,) or (n_rows, n_outputs)
         Their targets, or labels of classes.
     title : str, optional
         The page's title; it names the outputs by default.
     simplify : bool, default=True
-        Whether to look for smaller rule bases and show what they cost.
+        Whether to look for smaller models and show their loss of accuracy.
     row : int, default=0
-        The row of X that the what-if panel starts at; a negative one counts from the end.
+        The first row of X in the what-if panel; a negative number counts from the end.
     max_rows : int, default=100
-        Most rows of X that the page carries for its what-if panel.
+        Largest number of rows of X in the what-if panel.
     random_state : int, RandomState instance or None, default=0
-        For the permutations behind the importance, and the folds of ridge regression.
+        Seed of the permutations for the importance, and of the folds of ridge regression.
 
     Examples
     --------
@@ -92,12 +92,12 @@ class ModelReport:
         return self._page
 
     def write_html(self, path: str | Path) -> Path:
-        """Write the page to a file, completely or not at all.
+        """Write the page to a file atomically.
 
         Parameters
         ----------
         path : str or Path
-            The file; one that is there is replaced.
+            The file; an existing one is replaced.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What smaller rule bases would cost."""
+"""The loss of accuracy of smaller models."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def summarize_simplification(model: Any, X: Table, y: Table) -> dict[str, Any]:
 
 
 def _describe_choice(found: Simplification, n_rules: int) -> dict[str, Any]:
-    """Return the best model of at most so many rules: its figures, and its rules as text."""
+    """Return the best model with at most the given number of rules: its figures, and its rules as text."""
     choice = found.at(max_rules=n_rules)
     figures = {name: getattr(choice.point, name) for name in _FIGURES}
     return {"max_rules": n_rules, **figures, "text": export_text(choice.model)}

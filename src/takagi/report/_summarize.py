@@ -1,4 +1,4 @@
-"""A model and data summarized as plain values: all that the page shows."""
+"""A summary of a model and data as plain values: the content of the page."""
 
 from dataclasses import asdict, dataclass, replace
 from numbers import Integral
@@ -21,7 +21,7 @@ from takagi.report._table import describe_columns, list_findings, pick_rows, tak
 from takagi.rulebase import RuleBase, apply_link, choose_origin
 from takagi.rulemodel import RuleModel
 
-_MOST_ROWS = 2_000  # that rules are left out for, and columns are shuffled in
+_MOST_ROWS = 2_000  # rows for the importance of rules and columns
 _LEAST_ROWS = 50
 _MOST_WORK = 2e9  # products of rows, rules and features, in all predictions for shuffled columns
 _MOST_CELLS = 1_000  # conditions in the table of rules
@@ -32,7 +32,7 @@ _LONGEST_TITLE = 100  # of the classes in the title
 
 @dataclass(frozen=True)
 class Options:
-    """What the caller may choose."""
+    """The options of a report."""
 
     title: str | None = None
     simplify: bool = True
@@ -42,7 +42,7 @@ class Options:
 
 
 def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[str, Any]:
-    """Return what a report shows of a model, as a dict of plain values."""
+    """Return the content of a report as a dict of plain values."""
     opened = open_model(model)
     rows = opened.encode(X)
     target = opened.read_targets(y, len(rows))
@@ -85,7 +85,7 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
 
 
 def _measure_fit(opened: OpenModel, rows: FloatArray, target: FloatArray, random_state: Any) -> dict[str, Any]:
-    """Return scores beside those of simple models, and where the model errs."""
+    """Return scores beside those of simple models, and the errors of the model."""
     outputs, classes, link = opened.model.predict_raw(rows), _list_classes(opened), opened.model.link
     if classes is None:
         scores = score_outputs(opened.model, rows, target, outputs, random_state)
@@ -128,7 +128,7 @@ def _check_options(options: Options, n_rows: int) -> int:
     return options.row % n_rows
 
 
-# -- what matters ------------------------------------------------------------------------------------------------------
+# -- importance --------------------------------------------------------------------------------------------------------
 
 
 def _rank_for_outputs(
@@ -147,7 +147,7 @@ def _rank_features(
 ) -> dict[str, list[float]]:
     """Return the importance of each column for one output, on a limited number of rows, to save time.
 
-    Where even few rows would take long, columns are not shuffled.
+    If even few rows would take long, there is no permutation importance.
     """
     n_rows, n_columns = len(y), len(opened.columns)
     work = opened.model.n_rules * opened.model.n_features * n_columns
@@ -177,7 +177,7 @@ def _order_columns(importance: list[dict[str, list[float]]], scale: FloatArray) 
 
 
 def _list_rules(model: Any, opened: OpenModel, X: Table, y: Table, order: IntArray) -> dict[str, Any]:
-    """Return the rules in words, part by part and the most important first, with what each is worth."""
+    """Return the rules as text, part by part, the most important first, with the importance of each."""
     index = spread_rows(len(y), _MOST_ROWS)
     X, y = take_rows(X, index), take_rows(y, index)
     losses = rule_importance(model, X, y).set_index("rule")["loss"]
@@ -239,7 +239,7 @@ def _keep_rows(projection: FloatArray | None, kept: IntArray) -> FloatArray | No
 
 
 def _split_condition(condition: Condition) -> dict[str, str]:
-    """Return the column of a condition, its verb, its word, and what its text says beside them: center and width."""
+    """Return the column, the verb and the word of a condition, and the rest of its text: center and width."""
     rest = condition.text.removeprefix(condition.column).strip()
     verb = "is" if rest.startswith("is ") else ""
     detail = rest.removeprefix(verb).strip().removeprefix(condition.word).strip()
@@ -254,7 +254,7 @@ def _list_model(model: RuleModel) -> dict[str, Any]:
 
 
 def _list_band(model: RuleModel) -> dict[str, Any] | None:
-    """Return half the width of the interval where a rule governs alone, if it is known for enough rows."""
+    """Return half the width of the interval where only one rule fires, if enough held-out rows are known."""
     known = model.calibration
     if known is None or (known.levels[-1] < _COVERAGE).any():
         return None
@@ -262,9 +262,9 @@ def _list_band(model: RuleModel) -> dict[str, Any] | None:
 
 
 def _list_part(part: RuleBase) -> dict[str, Any]:
-    """Return the numbers of a part, whose bends are features behind the others.
+    """Return the numbers of a part, with its bends as features after the others.
 
-    They are for inputs less the origin, which is 0 unless the data are so far away from 0 that digits would be lost.
+    Inputs are relative to the origin, which is 0 unless the data are so far from 0 that digits would be lost.
     """
     rules = part.expand()
     origin = choose_origin(rules.centers[:, rules.n_projected :], rules.widths[:, rules.n_projected :])
@@ -277,7 +277,7 @@ def _list_part(part: RuleBase) -> dict[str, Any]:
 
 
 def _make_plain(value: Any) -> Any:
-    """Return a value made of dicts, lists, text, booleans, whole numbers and finite floats; other numbers are None."""
+    """Return a value made of dicts, lists, text, booleans, integers and finite floats; other numbers become None."""
     if isinstance(value, dict):
         return {key: _make_plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):

@@ -1,4 +1,4 @@
-"""The table in brief: what each column is, how its values are spread, and some of its rows."""
+"""A summary of the table: the kind and the distribution of each column, and some rows."""
 
 from dataclasses import asdict
 from typing import Any
@@ -43,11 +43,11 @@ def describe_columns(opened: OpenModel, X: Table, rows: FloatArray) -> list[dict
 
 
 def list_findings(opened: OpenModel, X: Table, y: Table) -> list[dict[str, Any]]:
-    """Return what to look at in the rows: leaks, identifiers and the like, the gravest first."""
+    """Return findings about the rows, such as leaks and identifiers, the most severe first."""
     names, table = list_origins(opened.columns), accept_arrow(X)
     if not hasattr(table, "columns"):
         table = need_extra("pandas", "report").DataFrame(np.asarray(table, dtype=object), columns=names)
-    elif set(names) <= set(table.columns):  # and others, which the model does not take
+    elif set(names) <= set(table.columns):  # and columns that the model does not use
         table = table[names]
     is_number = opened.model.link == "identity"
     target = None
@@ -73,7 +73,8 @@ def _find_missing(opened: OpenModel, X: Table, rows: FloatArray) -> list[BoolArr
 def _count_values(column: Column, values: FloatArray, missing: BoolArray, training: FloatArray) -> dict[str, Any]:
     """Return how often each choice occurs, or the range of numbers and their histogram.
 
-    `low` and `high` bound the training rows; `span` bounds these and the rows of X, and the histogram is over it.
+    `low` and `high` are the range of the training rows; `span` is the range of these and the rows of X, and of the
+    histogram.
     """
     if not len(training):
         return {}
@@ -111,7 +112,7 @@ def take_rows(table: Table, index: IntArray) -> Table:
 
 
 def pick_rows(opened: OpenModel, rows: FloatArray, target: FloatArray, start: int, most: int) -> dict[str, Any]:
-    """Return rows for the page, evenly spread and with the one to start at.
+    """Return evenly spaced rows for the page, including the one to start at.
 
     A cell is a number, the index of a level (-1 for none of them), 0 or 1, or None where the value is missing.
     """
@@ -129,7 +130,7 @@ def pick_rows(opened: OpenModel, rows: FloatArray, target: FloatArray, start: in
 
 
 def _read_back(column: Column, inputs: FloatArray) -> list[float | int | None]:
-    """Return the cells that made some inputs."""
+    """Return the cells of the table for given inputs."""
     if not column.inputs:
         return [None] * len(inputs)
     if column.kind == "category":

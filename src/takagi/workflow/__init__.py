@@ -1,7 +1,7 @@
 """From a table to a model: understand the table, train, score, search settings, and use the model on new tables.
 
-This is what the command line does, without the command line: functions return results, raise errors, and tell how far
-they are through a callable that takes an `Event`. Nothing is printed.
+These functions do the work of the command line: they return results, raise errors, and report progress to a callable
+that takes an `Event`. Nothing is printed.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What a table for training holds: which columns can be learned from and how they are read."""
+"""The columns of a training table: how they are read, and which of them are useful."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,11 +34,11 @@ class ColumnSummary:
     name : str
         The column.
     read_as : {"number", "boolean", "category", "date", "left out"}
-        What it is.
+        The kind of the column.
     what : str
         Its range or levels, or why it is left out.
     n_missing : int
-        How many rows have no value.
+        Number of missing values.
     """
 
     name: str
@@ -48,7 +48,7 @@ class ColumnSummary:
 
 
 def summarize_columns(table: Any, y: FloatArray | None, max_levels: int = 20) -> list[ColumnSummary]:
-    """Say of each column of a data frame how `TableEncoder` reads it, and which have nothing to learn from."""
+    """Summarize how `TableEncoder` reads each column of a data frame, and which columns are useless."""
     return [_summarize(table[name], name, y, max_levels) for name in table.columns]
 
 
@@ -64,7 +64,7 @@ def _summarize(values: Any, name: str, y: FloatArray | None, max_levels: int) ->
 
 
 def read_as(values: Any, name: str, kind: str) -> Any:
-    """Return a column that is to be of a kind, or raise an error with the first row that is not."""
+    """Return a column converted to a kind, or raise an error with the first row that does not fit."""
     cells = read_cells(values, name)
     if find_kind(cells) in (kind, "nothing"):
         return values
@@ -83,7 +83,7 @@ def read_as(values: Any, name: str, kind: str) -> Any:
 
 
 def _screen(cells: Cells) -> str:
-    """Return why there is nothing to learn from a column, or nothing."""
+    """Return why a column is useless, or an empty text if it is not."""
     if find_kind(cells) == "nothing":
         return "empty"
     codes, words = as_words(cells)
@@ -91,7 +91,7 @@ def _screen(cells: Cells) -> str:
 
 
 def _describe(columns: Sequence[Column], cells: Cells) -> ColumnSummary:
-    """Summarize a column that is one or, as a date, several to the rules."""
+    """Summarize a column, which becomes one column or, for a date, several."""
     first, n_missing = columns[0], _count_missing(cells)
     codes, words = as_words(cells)
     if not first.inputs:

@@ -1,4 +1,4 @@
-"""What a long piece of work tells on its way."""
+"""Progress of long tasks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Event:
-    """How far a task is.
+    """The progress of a task.
 
     Parameters
     ----------
     task : str
-        What is done, in words, such as "Training 3 rules on 158 rows".
+        Description of the task, such as "Training 3 rules on 158 rows".
     done : int
-        How many steps are done.
+        Number of steps done.
     total : int or None
-        How many steps there are; None if nobody knows.
+        Total number of steps; None if it is not known.
     unit : str
         What the steps are, such as "iterations".
     """
@@ -26,7 +26,7 @@ class Event:
     unit: str
 
 
-Tell = Callable[[Event], object]  # an exception that it raises ends the work
+Tell = Callable[[Event], object]  # an exception that it raises ends the task
 
 
 def ignore(event: Event) -> None:

@@ -1,4 +1,4 @@
-"""Which cells of a table a model has to guess about: beyond its data, of an unknown level, or missing."""
+"""Cells of a table for which predictions are less reliable: beyond the data, of an unknown level, or missing."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ _UNKNOWN = " (unknown)"
 
 
 def write_flags(model: OpenModel, X: Any) -> list[str]:
-    """Return for each row what is to be known of it in words, nothing for a row like those of training.
+    """Return a warning text for each row, empty for a row like those of training.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def write_flags(model: OpenModel, X: Any) -> list[str]:
 
 
 def _name(model: OpenModel, cells: list[str], is_such: Any) -> list[str]:
-    """Return the columns that count and whose cell, if it is no level of training, is such."""
+    """Return the names of used columns whose cell is no known level and satisfies `is_such`."""
     pairs = zip(model.columns, cells, strict=True)
     return [column.name for column, cell in pairs if column.inputs and cell not in _known(column) and is_such(cell)]
 
@@ -47,7 +47,7 @@ def _known(column: Any) -> set[str]:
 
 
 def _find_beyond(model: OpenModel, X: Any) -> np.ndarray:
-    """Return for each row which columns of numbers lie beyond those of training."""
+    """Return for each row the numeric columns whose values are beyond the training range."""
     rows, profile = model.encode(X), model.model.profile
     found = np.zeros((len(rows), len(model.columns)), dtype=bool)
     if profile is None:

@@ -1,4 +1,4 @@
-"""How predictions are scored, and what they are compared with: numbers by squared errors, classes by the log loss."""
+"""Scores of predictions, and methods to compare with: squared errors for numbers, the log loss for classes."""
 
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
@@ -13,11 +13,11 @@ from takagi._scoring import make_logistic, make_ridge
 from takagi._typing import FloatArray
 from takagi.workflow._target import CLASSIFICATION, REGRESSION
 
-_LEAST_CHANCE = float(np.finfo(float).eps)  # so that losses are numbers
+_LEAST_CHANCE = float(np.finfo(float).eps)  # so that losses are finite
 
 
 class Measure(ABC):
-    """How predictions of one kind are scored: the error is the mean loss of rows to a power, in units of the target.
+    """Base class of scores: the error is the mean loss of rows to a power, in units of the target.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Measure(ABC):
     @staticmethod
     @abstractmethod
     def make_rivals(encoder: Any) -> dict[str, Any]:
-        """Return other ways to predict, given an encoder of tables; the simplest is the last."""
+        """Return other methods, given an encoder of tables; the simplest is the last."""
 
     @abstractmethod
     def encode(self, y: Any) -> FloatArray:
@@ -44,22 +44,22 @@ class Measure(ABC):
 
     @abstractmethod
     def predict(self, way: Any, X: Any) -> FloatArray:
-        """Return what a fitted way to predict says of rows."""
+        """Return the predictions of a fitted method for rows."""
 
     @abstractmethod
     def guess(self, y: Any) -> tuple[str, FloatArray]:
-        """Return the best that can be said of all targets at once, in words and as predictions of them."""
+        """Return the best constant prediction: its name, and the predictions."""
 
     @abstractmethod
     def look(self, y: Any, predicted: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return two numbers for each row: the loss, and what the second measure is made of."""
+        """Return two numbers for each row: the loss, and the value that the second measure averages."""
 
     @abstractmethod
     def rate(self, mean: float, y: Any) -> float:
-        """Return the second measure from the mean of what it is made of, and the targets."""
+        """Return the second measure from the mean of its values and the targets."""
 
     def find_error(self, way: Any, X: Any, y: Any) -> float:
-        """Return the error of a fitted way to predict on rows."""
+        """Return the error of a fitted method on rows."""
         return self.unit * float(self.look(y, self.predict(way, X))[0].mean()) ** self.power
 
 
@@ -114,7 +114,7 @@ class ClassMeasure(Measure):
     @staticmethod
     def make_rivals(encoder: Any) -> dict[str, Any]:
         """Return classifiers."""
-        # Early stopping, which trees take to from 10,000 rows on, fails where a class has a single row.
+        # Early stopping, which trees use from 10,000 rows on, fails if a class has a single row.
         trees = HistGradientBoostingClassifier(random_state=0, early_stopping=False)
         return {
             "logistic regression": make_pipeline(fill_missing(encoder), make_logistic()),
@@ -123,12 +123,12 @@ class ClassMeasure(Measure):
         }
 
     def encode(self, y: Any) -> FloatArray:
-        """Return 1 for the second of two classes, or a column for each of more."""
+        """Return 1 for the second of two classes, or a 0/1 column per class if there are more."""
         is_class = (np.asarray(y)[:, None] == self.classes).astype(float)
         return is_class[:, 1:] if len(self.classes) == 2 else is_class
 
     def predict(self, way: Any, X: Any) -> FloatArray:
-        """Return probabilities of all classes, 0 for those that training did not have."""
+        """Return probabilities of all classes, 0 for classes without training rows."""
         chances, is_scored = np.zeros((len(X), len(self.classes))), np.isin(way.classes_, self.classes)
         places = np.searchsorted(self.classes, way.classes_[is_scored])
         chances[:, places] = way.predict_proba(X)[:, is_scored]
@@ -140,7 +140,7 @@ class ClassMeasure(Measure):
         return "the class frequencies of these rows", np.tile(shares, (len(y), 1))
 
     def look(self, y: Any, predicted: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return log losses, and 1 where the likeliest class is the actual one."""
+        """Return log losses, and 1 where the most probable class is the actual one."""
         code = np.searchsorted(self.classes, np.asarray(y))
         chance = np.clip(predicted[np.arange(len(code)), code], _LEAST_CHANCE, 1)
         return -np.log(chance), (predicted.argmax(axis=1) == code).astype(float)
@@ -154,5 +154,5 @@ MEASURES: dict[str, type[Measure]] = {REGRESSION: NumberMeasure, CLASSIFICATION:
 
 
 def fill_missing(encoder: Any) -> Any:
-    """Return a new encoder for models that take no NaN."""
+    """Return a new encoder for models that cannot handle NaN."""
     return clone(encoder).set_params(missing="fill")

@@ -1,4 +1,4 @@
-"""Models on disk, and tables for them."""
+"""Models from files, and tables for them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _CELLS_PER_BLOCK = 2**19
 
 @dataclass(frozen=True)
 class LabeledRows:
-    """Rows as a model takes them, their targets or labels, and how many rows without one were left out."""
+    """Rows for a model, their targets or labels, and the number of rows without one, which were left out."""
 
     X: Any
     y: Any
@@ -40,13 +40,13 @@ class LoadedModel:
     path : Path
         The file.
     only_predicts : bool, default=False
-        Whether no more is read of it than predictions and explanations need, which is quicker: scikit-learn and numba
-        are then not imported.
+        Whether to read only what predictions and explanations need. This is faster: scikit-learn and numba are not
+        imported.
 
     Attributes
     ----------
     model : TSKRegressor, TSKClassifier, TSKCommittee, Pipeline or RuleBase
-        The model as it was saved, or what stands for it where it only predicts.
+        The model as it was saved, or a predictor in its place.
     opened : OpenModel
         Its rules and columns; those of the first member of a committee.
     n_flagged : int
@@ -66,7 +66,7 @@ class LoadedModel:
 
     @cached_property
     def targets(self) -> list[str]:
-        """Names of what the model predicts."""
+        """Names of the targets."""
         if self.classes is None:
             return list(name_outputs(self.opened.model))
         return [getattr(getattr(self.last, "estimators_", [self.last])[0], "target_name_", "class")]
@@ -78,7 +78,7 @@ class LoadedModel:
         return None if labels is None else labels.tolist()
 
     def take_member(self, number: int | None = None) -> Any:
-        """Return the model, or one member of a committee, counted from 1, for what takes one set of rules."""
+        """Return the model, or one member of a committee, counted from 1, for functions that need one set of rules."""
         members = getattr(self.last, "estimators_", None)
         if members is None and number is None:
             return self.model
@@ -91,19 +91,19 @@ class LoadedModel:
         return type(self.model)([*steps, ("member", members[number - 1])]) if steps else members[number - 1]
 
     def read(self, table: OpenTable) -> Any:
-        """Return a whole table as the model takes it."""
+        """Return a whole table in the form that the model needs."""
         names = self._match(table)
         return self._prepare(table.read(names, self._find_kinds(names)))
 
     def read_labeled(self, table: OpenTable, target: str | None = None) -> LabeledRows:
-        """Return a whole table as the model takes it, and the targets; rows without a target are left out.
+        """Return a whole table in the form that the model needs, and the targets; rows without a target are left out.
 
         Parameters
         ----------
         table : OpenTable
             The table.
         target : str, optional
-            The target's column, if its name is not the model's.
+            The target's column, if its name differs from the model's.
         """
         targets, names = self._find_targets(table, target), self._match(table)
         is_text = self.classes is not None and isinstance(self.classes[0], str)
@@ -113,7 +113,7 @@ class LoadedModel:
         return LabeledRows(self._prepare(frame.loc[present, names]), y, int((~present).sum()))
 
     def _read_targets(self, frame: Any, targets: list[str]) -> tuple[Any, BoolArray]:
-        """Return the targets of the rows that have them, and which rows these are."""
+        """Return the targets of rows with a target, and a mask of these rows."""
         if self.classes is not None:
             labels, present = match_labels(frame, targets[0], self.classes)
             return labels[present].astype(self.last.classes_.dtype), present
@@ -123,17 +123,17 @@ class LoadedModel:
         return y[:, 0] if len(targets) == 1 else y, present
 
     def find_seen(self, rows: LabeledRows) -> float:
-        """Return which part of rows trained the model; NaN if it does not know."""
+        """Return the fraction of rows that trained the model; NaN if it is not known."""
         sheet = getattr(self.last, "scores_", None)
         if sheet is None:
             return np.nan
-        from takagi.workflow._measures import ClassMeasure  # takes scikit-learn, as only whole models have scores
+        from takagi.workflow._measures import ClassMeasure  # imports scikit-learn, as only whole models have scores
 
         y = rows.y if self.classes is None else ClassMeasure(self.classes).encode(rows.y)
         return sheet.find_seen(self.opened.encode(rows.X), y)
 
     def find_rows(self, table: OpenTable, wanted: Sequence[int]) -> dict[int, Any]:
-        """Return rows of a table by their numbers, each as a table of one row; no more is read than needed."""
+        """Return rows of a table by their numbers, each as a table of one row; reads no more than needed."""
         found: dict[int, Any] = {}
         n_read = 0
         for _, block in self._blocks(table):
@@ -148,7 +148,7 @@ class LoadedModel:
         raise RequestError(f"{table.label} has {count(n_read, 'row')}, 0 to {n_read - 1}, but not {lacking}.", "row")
 
     def check_coverage(self, coverage: float) -> None:
-        """Raise an error that says what to do if the model has no intervals of a coverage."""
+        """Raise an error that says what to do if the model cannot give intervals of a coverage."""
         if self.classes is not None:
             raise RequestError("the model predicts classes, which have probabilities and no intervals.")
         known = getattr(self.last, "calibration_", getattr(self.last, "calibration", None))
@@ -172,11 +172,11 @@ class LoadedModel:
         proba: bool = False,
         flags: bool = False,
     ) -> Iterator[Any]:
-        """Yield data frames of some columns to keep, as they are, with the predictions behind them.
+        """Yield data frames of the columns to keep, unchanged, followed by the predictions.
 
-        With a coverage, the limits of intervals follow, with `proba` the probability of each class, and with `flags`
-        what is to be known of a row: values beyond the data, unknown levels and missing values. All cores work in
-        threads, which changes no bit.
+        With a coverage, the limits of intervals follow; with `proba`, the probability of each class; and with `flags`,
+        warnings about values beyond the data, unknown levels and missing values. All cores are used; this does not
+        change the result.
         """
         if proba and self.classes is None:
             raise RequestError("the model predicts numbers, which have no probabilities.", "interval")
@@ -196,7 +196,7 @@ class LoadedModel:
         return 0 if self._held is None else self._held.n_held
 
     def describe_held(self) -> str:
-        """Say in a sentence which values were held in the predictions so far; there must be some."""
+        """Return a sentence about the values that were held in the predictions so far; there must be some."""
         rules = self.opened.model
         assert self._held is not None
         assert rules.limits is not None
@@ -205,14 +205,14 @@ class LoadedModel:
     # -- parts ---------------------------------------------------------------------------------------------------------
 
     def _use_threads(self, is_many: bool) -> None:
-        """Let all cores work on the blocks of a long table."""
+        """Use all cores for the blocks of a long table."""
         if is_many and hasattr(self.last, "n_threads"):
-            from joblib import cpu_count  # which short tables need not wait for
+            from joblib import cpu_count  # which short tables do not need
 
             self.last.n_threads = cpu_count()
 
     def _blocks(self, table: OpenTable, keep: Sequence[str] = ()) -> Iterator[tuple[Any, Any]]:
-        """Yield the columns to keep as they are, and all columns as the model takes them."""
+        """Yield the columns to keep, unchanged, and all columns in the form that the model needs."""
         names = self._match(table)
         blocks = table.blocks(names, _count_block_rows(table), self._find_kinds(names), keep)
         return ((kept, self._prepare(block)) for kept, block in blocks if len(block))
@@ -233,7 +233,7 @@ class LoadedModel:
         return kept.assign(**columns)
 
     def _predict(self, rows: Any, coverage: float | None, proba: bool) -> dict[str, Any]:
-        """Return predictions and what belongs to them, by the names of their columns."""
+        """Return predictions, intervals, probabilities and flags, by the names of their columns."""
         found = {"predicted": self.last.predict(rows).reshape(len(rows), -1)}
         if coverage is not None:
             limits = self.last.predict_interval(rows, coverage).reshape(len(rows), -1, 2)
@@ -256,7 +256,7 @@ class LoadedModel:
 
     @property
     def last(self) -> Any:
-        """The model behind the other steps of a pipeline."""
+        """The last step of a pipeline, or the model itself."""
         return getattr(self.model, "steps", [("", self.model)])[-1][1]
 
     def _count_held(self, rows: FloatArray) -> None:
@@ -266,7 +266,7 @@ class LoadedModel:
         self._held = found if self._held is None else self._held.add(found)
 
     def _match(self, table: OpenTable) -> list[str]:
-        """Return the table's columns for the model: by name, or by place for a model whose columns have no names."""
+        """Return the table's columns for the model: by name, or by position if the model has no column names."""
         if self._has_names or set(self.columns) <= set(table.names):
             return find_columns(table, self.columns)
         if len(table.names) != len(self.columns):
@@ -283,12 +283,12 @@ class LoadedModel:
         return hasattr(first, "feature_names_in_") or getattr(first, "feature_names", None) is not None
 
     def _find_kinds(self, names: list[str]) -> dict[str, str]:
-        """Return which of the table's columns the model reads as numbers, and which as words."""
+        """Return which of the table's columns the model reads as numbers, and which as text."""
         is_plain = {column.origin: column.is_plain for column in self.opened.columns if column.inputs}
         return {name: "number" if plain else "words" for name, plain in zip(names, is_plain.values(), strict=True)}
 
     def _prepare(self, block: Any) -> Any:
-        """Return the model's columns of a table as the model takes them."""
+        """Return the model's columns of a table in the form that the model needs."""
         block = block.set_axis(self.columns, axis=1)
         if not self.opened.has_table:
             block = block.astype(float)
@@ -309,8 +309,8 @@ class LoadedModel:
 
 
 def _load_whole(path: Path) -> Any:
-    """Load a model with all that is known of it."""
-    from takagi.persistence import load  # takes scikit-learn, which predictions need not wait for
+    """Load a complete model."""
+    from takagi.persistence import load  # imports scikit-learn, which predictions do not need
 
     return load(path)
 

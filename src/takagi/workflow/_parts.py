@@ -1,4 +1,4 @@
-"""Training in parts: tables of many files, or of one that is too large to be read whole."""
+"""Training in parts: tables of many files, or of one file that is too large for memory."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -35,11 +35,11 @@ from takagi.workflow._settings import ModelSettings, build_model
 from takagi.workflow._table import ColumnChoice, TrainingTable, choose_columns, learn_from
 from takagi.workflow._target import CLASSIFICATION, REGRESSION, find_task, read_classes
 
-_PACKED_PART = 5  # bytes of text in a byte of gzip, about
+_PACKED_PART = 5  # approximate bytes of text per byte of gzip
 
 
 def comes_in_parts(sources: Sequence[str]) -> bool:
-    """Whether tables are to be read as parts of one: several files, a folder, a pattern or a very large file."""
+    """Whether to read a table in parts: several files, a folder, a pattern or a very large file."""
     if len(sources) > 1:
         return True
     if is_address(sources[0]):
@@ -56,7 +56,7 @@ def comes_in_parts(sources: Sequence[str]) -> bool:
 class TableParts:
     """Files that are parts of one table."""
 
-    label: str  # what messages call it
+    label: str  # its name in messages
     names: list[str]
     description: str  # how it is read, in words
     first: str  # the first file
@@ -64,7 +64,7 @@ class TableParts:
 
     @classmethod
     def open(cls, sources: Sequence[str], layout: TableLayout) -> "TableParts":
-        """Find the files, and how they are read; all are to be alike."""
+        """Find the files and their format, which must be the same for all."""
         layout.refuse(sources[0], "a table in parts", "sheet", "query")
         label = sources[0] if len(sources) == 1 else f"{sources[0]} and {len(sources) - 1} more"
         paths = find_files(list(sources))
@@ -78,17 +78,17 @@ class TableParts:
         return cls(label, names, f"{count(len(paths), 'file')}, {description}", str(paths[0]), dataset)
 
     def has_numbers(self, name: str) -> bool:
-        """Whether a column is numbers by its type."""
+        """Whether the type of a column is numeric."""
         return find_type(self.dataset.schema.field(name).type) == "number"
 
     def open_rows(self, target: str, names: list[str], has_classes: bool) -> ArrowSource:
-        """Return what reads the rows that have a target, and some columns to learn from."""
+        """Return a source of the rows with a target and of some feature columns."""
         return ArrowSource.open(self.dataset, target, names, label=self.label, has_classes=has_classes)
 
 
 @dataclass(frozen=True)
 class RowsInParts:
-    """Rows of which a sample was drawn: all rows, the sample, and what drew it."""
+    """A source of rows, a sample of them, and the random generator that drew it."""
 
     source: ArrowSource
     sample: RowSample
@@ -103,9 +103,10 @@ def read_sample(
     seed: int = 0,
     tell: Tell = ignore,
 ) -> tuple[RowsInParts, TrainingTable]:
-    """Read all rows once, and find out from a sample of them what can be learned from.
+    """Read all rows once, and find the useful columns from a sample of them.
 
-    The target is classes as in `read_training_table`; two numbers are known to be all after a second look.
+    Whether the target is classes is decided as in `read_training_table`; that there are only two numbers is checked in
+    a second pass.
     """
     choice = choice or ColumnChoice()
     names = choose_columns(table, target, choice)
@@ -126,7 +127,7 @@ def read_sample(
 
 
 def _draw(table: TableParts, target: str, names: list[str], seed: int, tell: Tell, has_classes: bool) -> RowsInParts:
-    """Return rows with a sample of them, and tell how many are read."""
+    """Return rows with a sample of them, and report progress."""
     source, rng, n_read = table.open_rows(target, names, has_classes), np.random.default_rng(seed).spawn(1)[0], 0
 
     def show(n_rows: int) -> None:
@@ -139,17 +140,17 @@ def _draw(table: TableParts, target: str, names: list[str], seed: int, tell: Tel
 
 
 def _settle_task(rows: RowsInParts, draw: Callable[[bool], RowsInParts], target: str) -> RowsInParts:
-    """Return the rows read again where a target of numbers turns out to be two classes, or one of words numbers."""
+    """Read the rows again if a numeric target turns out to be two classes, or a text target to be numbers."""
     has_classes = rows.sample.classes is not None
     if (find_task(_make_frame(rows.sample, target), target) == CLASSIFICATION) == has_classes:
         return rows
     other = draw(not has_classes)
-    is_more = other.sample.classes is not None and len(other.sample.classes.labels) > 2  # two were in the sample alone
+    is_more = other.sample.classes is not None and len(other.sample.classes.labels) > 2  # only the sample had just two
     return rows if is_more else other
 
 
 def _make_frame(sample: RowSample, target: str) -> Any:
-    """Return the targets of a sample as a data frame; labels are of the type that those of all rows have."""
+    """Return the targets of a sample as a data frame; labels have the type of those of all rows."""
     values = sample.block.y[:, 0]
     if sample.classes is not None:
         values = sample.classes.labels[number_labels(values, sample.classes.labels)]
@@ -159,12 +160,12 @@ def _make_frame(sample: RowSample, target: str) -> Any:
 def train_in_parts(
     rows: RowsInParts, data: TrainingTable, test: IntArray, settings: ModelSettings, tell: Tell = ignore
 ) -> Any:
-    """Return a pipeline that is trained on all rows but the test rows of the sample.
+    """Return a pipeline trained on all rows except the test rows of the sample.
 
     Raises
     ------
     DatasetError
-        If a file cannot be read on the way; its `model` has the best rules so far.
+        If a file cannot be read during training; its `model` has the best rules so far.
     """
     if settings.committee:
         raise RequestError("a committee trains in memory, and this table has too many rows for that.", "committee")

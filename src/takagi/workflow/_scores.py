@@ -1,6 +1,6 @@
-"""How well a model does on rows that it has not seen, beside simpler and other ways to predict.
+"""Scores of a model on held-out rows, beside those of other methods.
 
-All are measured in the same way, on the same rows. Numbers and classes have a `Measure` each.
+All are measured in the same way, on the same rows. There is one `Measure` for numbers and one for classes.
 """
 
 import warnings
@@ -25,8 +25,8 @@ from takagi.workflow._splits import RowPair, Splits, plan_splits
 from takagi.workflow._table import TrainingTable
 
 N_JOBS = -1  # processes: all cores
-_LEAST_LOSS = 1e-24  # so that ratios of losses are numbers
-_MOST_CHANGE = 20.0  # of logarithms, so that limits are numbers
+_LEAST_LOSS = 1e-24  # so that ratios of losses are finite
+_MOST_CHANGE = 20.0  # of logarithms, so that limits are finite
 
 
 def score_settings(
@@ -36,7 +36,7 @@ def score_settings(
     splits: Splits | None = None,
     tell: Tell = ignore,
 ) -> ScoreSheet:
-    """Return how well settings do on a table, beside other settings and other ways to predict.
+    """Return the scores of settings on a table, beside those of other settings and other methods.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ def score_settings(
     settings : ModelSettings
         The settings to score.
     also : dict of ModelSettings, optional
-        Settings to compare with, and what to call them.
+        Settings to compare with, by name.
     splits : Splits, optional
-        Which rows train and test; by default what suits the table.
+        Training and test rows; by default chosen for the size of the table.
     tell : callable, optional
         Called with an `Event` after each fit.
     """
@@ -61,13 +61,13 @@ def score_settings(
 
 
 def score_ways(ways: Mapping[str, Any], data: TrainingTable, splits: Splits, tell: Tell = ignore) -> ScoreSheet:
-    """Return how well ways to predict, which are unfitted estimators, do on a table; the first is the model."""
+    """Return the scores of methods, given as unfitted estimators, on a table; the first is the model."""
     measure = MEASURES[data.task](data.y)
     return _summarize(_run(ways, data, splits, measure, tell), data, splits, measure)
 
 
 def score_model(model: Pipeline, data: TrainingTable, pair: RowPair) -> ScoreSheet:
-    """Return how well a model does that was trained without the test rows of a pair."""
+    """Return the scores of a model that was trained without the given test rows."""
     splits = Splits((pair,), 1, f"{count(len(pair[1]), 'row')} held out")
     measure = MEASURES[data.task](data.y)
     look = _look(model, *data.take(pair[1]), measure)
@@ -76,18 +76,18 @@ def score_model(model: Pipeline, data: TrainingTable, pair: RowPair) -> ScoreShe
 
 
 def compare_predictions(y: Any, predictions: Mapping[str, FloatArray], method: str, measure: Measure) -> ScoreSheet:
-    """Return how well models do on rows, given what each predicts; the first is compared with the others.
+    """Return the scores of models, given their predictions; the first is compared with the others.
 
     Parameters
     ----------
     y : array of shape (n_rows,)
         The targets.
     predictions : dict of arrays of shape (n_rows,) or (n_rows, n_classes)
-        What each predicts, by `Measure.predict`.
+        The predictions of each, by `Measure.predict`.
     method : str
-        What rows these are, in words.
+        Description of the rows.
     measure : Measure
-        What is measured.
+        The measure of errors.
     """
     actual, rows = np.asarray(y), np.arange(len(y))
     looks = {who: [measure.look(actual, predicted)] for who, predicted in predictions.items()}
@@ -96,7 +96,7 @@ def compare_predictions(y: Any, predictions: Mapping[str, FloatArray], method: s
 
 
 def keep_scores(model: Pipeline, sheet: ScoreSheet, data: TrainingTable) -> ScoreSheet:
-    """Store scores in the model that they are of, which was trained on the table, and return them with its size."""
+    """Store scores in their model, which was trained on the table, and return them with its size."""
     name = f"takagi, {describe_size(model)}"
     hashes = pick_hashes(model[:-1].transform(data.X), MEASURES[data.task](data.y).encode(data.y))
     sheet = replace(sheet, scores=(replace(sheet.scores[0], who=name), *sheet.scores[1:]), seen=hashes)
@@ -105,12 +105,12 @@ def keep_scores(model: Pipeline, sheet: ScoreSheet, data: TrainingTable) -> Scor
 
 
 def count_all_rules(model: Pipeline) -> int:
-    """Return how many rules a model has, or all members of a committee together."""
+    """Return the number of rules of a model, or of all members of a committee."""
     return sum(member.n_rules_ for member in getattr(model[-1], "estimators_", [model[-1]]))
 
 
 def describe_size(model: Pipeline) -> str:
-    """Return how many rules a model has, in words."""
+    """Return the number of rules of a model as text."""
     rules, members = count(count_all_rules(model), "rule"), getattr(model[-1], "estimators_", [])
     return f"{rules} in {len(members)} members" if members else rules
 
@@ -121,7 +121,7 @@ Looks = dict[str, list[tuple[FloatArray, FloatArray]]]  # two numbers for each r
 
 
 def _run(ways: Mapping[str, Any], data: TrainingTable, splits: Splits, measure: Measure, tell: Tell) -> Looks:
-    """Fit all ways to all training rows, in processes of their own, and look at their predictions of the test rows."""
+    """Fit all methods to all training rows, in separate processes, and score their predictions for the test rows."""
     found: list[tuple[FloatArray, FloatArray]] = []
     jobs = [(way, pair) for way in ways.values() for pair in splits.pairs]
     calls = (delayed(_fit_and_look)(clone(way), data.take(pair[0]), data.take(pair[1]), measure) for way, pair in jobs)
@@ -137,9 +137,9 @@ def _run(ways: Mapping[str, Any], data: TrainingTable, splits: Splits, measure: 
 def _fit_and_look(
     way: Any, training: tuple[Any, Any], test: tuple[Any, Any], measure: Measure
 ) -> tuple[FloatArray, FloatArray]:
-    # Folds keep the cores busy: threads inside of them would wait for each other.
+    # Folds already use all cores: threads inside them would wait for each other.
     with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit to all rows tells
+        warnings.simplefilter("ignore")  # the fit to all rows warns
         way.fit(*training)
         if getattr(getattr(way, "steps", [("", way)])[-1][1], "stopped_", "") == "interrupted":
             raise KeyboardInterrupt
@@ -172,7 +172,7 @@ def _summarize(looks: Looks, data: TrainingTable, splits: Splits, measure: Measu
 
 
 def _average(looks: list[tuple[FloatArray, FloatArray]], k: int, splits: Splits, n_rows: int) -> FloatArray:
-    """Return the mean over repeats of a number for each row, 0 where it was not tested."""
+    """Return the mean over repeats of a number for each row, 0 if the row was not tested."""
     total, times = np.zeros(n_rows), np.zeros(n_rows)
     for (_, test), look in zip(splits.pairs, looks, strict=True):
         total[test] += look[k]
@@ -181,7 +181,7 @@ def _average(looks: list[tuple[FloatArray, FloatArray]], k: int, splits: Splits,
 
 
 def _find_limits(loss: FloatArray, clusters: IntArray, inflation: float, power: float) -> tuple[float, float, float]:
-    """Return the mean loss to a power, and the limits of its interval, which is symmetric for logarithms."""
+    """Return the mean loss to a power, and the limits of its interval, which is symmetric on the log scale."""
     mean = max(float(loss.mean()), _LEAST_LOSS)
     reach = min(_find_reach(loss / mean, clusters, inflation), _MOST_CHANGE)
     return mean**power, (mean * np.exp(-reach)) ** power, (mean * np.exp(reach)) ** power

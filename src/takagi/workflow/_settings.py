@@ -14,7 +14,7 @@ _KINDS: dict[str, tuple[type, type]] = {  # of a task: a model, and a committee
     CLASSIFICATION: (TSKClassifier, TSKCommitteeClassifier),
 }
 _RULES = (4, 8, 16, 32, 64)
-_EFFORTS = ((0.6, 5000), (0.8, 5000), (0.9, 15000))  # chance to keep a rule, iterations
+_EFFORTS = ((0.6, 5000), (0.8, 5000), (0.9, 15000))  # probability to keep a rule, iterations
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ModelSettings:
     recipe : {"auto", "accurate", "droprule", "short"}, default="auto"
         How the rules are learned.
     keep_prob : float or "auto", default="auto"
-        The chance to keep a rule in an iteration.
+        The probability that DropRule keeps a rule.
     max_iter : int or "auto", default="auto"
         Training iterations.
     random_state : int, default=0
@@ -38,9 +38,9 @@ class ModelSettings:
     max_conditions, max_terms : int, optional
         Limits of a short rule.
     extrapolation : {"hold", "linear"}, default="hold"
-        Whether values far beyond the training rows are held, or formulas go on.
+        Whether values far beyond the training rows are held, or formulas extrapolate linearly.
     max_levels : int, default=20
-        The most levels of a category that have an input each.
+        Largest number of levels of a category with their own inputs.
     task : {"regression", "classification"}, default="regression"
         Whether the target is numbers or classes.
     """
@@ -65,7 +65,7 @@ class ModelSettings:
 
     @property
     def words(self) -> str:
-        """What is trained, in words."""
+        """Description of the model."""
         if self.committee:
             return "a committee"
         if isinstance(self.n_rules, int):
@@ -74,12 +74,12 @@ class ModelSettings:
 
     @property
     def complexity(self) -> tuple[bool, float]:
-        """How hard its rules are to read: short ones are easy, others by their number."""
+        """A measure of how hard the rules are to read: short rules are easiest, others count by their number."""
         return self.recipe != "short", self.n_rules if isinstance(self.n_rules, int) else float("inf")
 
 
 def make_estimator(settings: ModelSettings) -> Any:
-    """Return what is to be fitted to a matrix: a regressor, a classifier, or a committee of such."""
+    """Return an unfitted estimator for a matrix: a regressor, a classifier, or a committee."""
     single, several = _KINDS[settings.task]
     estimator = single(**settings.parameters)
     if not settings.committee:
@@ -88,7 +88,7 @@ def make_estimator(settings: ModelSettings) -> Any:
 
 
 def build_model(settings: ModelSettings) -> Pipeline:
-    """Return what is to be fitted to a table: encoder and estimator."""
+    """Return an unfitted model for a table: encoder and estimator."""
     return make_pipeline(TableEncoder(settings.max_levels), make_estimator(settings))
 
 
@@ -101,7 +101,7 @@ def choose_settings(
     committee: bool = False,
     task: str = REGRESSION,
 ) -> ModelSettings:
-    """Return what is given, and the defaults where nothing is given."""
+    """Return settings with the given values, and defaults for the others."""
     default = ModelSettings(random_state=seed, recipe=recipe, committee=committee, task=task)
     return replace(default, n_rules=n_rules or default.n_rules, max_iter=max_iter or default.max_iter)
 
@@ -114,7 +114,7 @@ def list_candidates(
     recipe: str = "auto",
     task: str = REGRESSION,
 ) -> list[ModelSettings]:
-    """Return the settings that a search tries, those of all recipes by default; what is given is not searched."""
+    """Return the settings that a search tries, of all recipes by default; given values are not searched."""
     short = choose_settings(n_rules, max_iter, seed, recipe="short", task=task)
     accurate = choose_settings(n_rules, max_iter, seed, recipe="accurate", task=task)
     dropping = [

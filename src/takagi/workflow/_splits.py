@@ -1,4 +1,4 @@
-"""Which rows train and which test: at random, by whole groups, or in the order of time."""
+"""Splits into training and test rows: at random, by whole groups, or in the order of time."""
 
 import warnings
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from takagi.tables import (
     read_cells,
 )
 
-MANY_ROWS = 2000  # from which on a part is held out once
+MANY_ROWS = 2000  # from this number on, there is one held-out part
 _N_FOLDS = 5
 _N_REPEATS = 2
 _LEAST_ROWS = 10  # that a model is fitted to
@@ -31,20 +31,20 @@ RowPair = tuple[IntArray, IntArray]
 
 @dataclass(frozen=True)
 class Ties:
-    """What ties rows together: the group of each row, or its place in time."""
+    """Dependence between rows: the group of each row, or its place in time."""
 
     column: str
-    codes: IntArray  # of each row, from 0 on; those of times are in their order
+    codes: IntArray  # of each row, from 0 on; times are in their order
     is_time: bool
 
     def take(self, rows: IntArray) -> "Ties":
-        """Return those of some rows."""
+        """Return the ties of some rows."""
         return Ties(self.column, np.unique(self.codes[rows], return_inverse=True)[1], self.is_time)
 
 
 @dataclass(frozen=True)
 class Splits:
-    """Pairs of rows that train and rows that test, and how they were made, in words."""
+    """Pairs of training and test rows, and a description of how they were made."""
 
     pairs: tuple[RowPair, ...]
     n_repeats: int
@@ -52,10 +52,10 @@ class Splits:
 
     @property
     def inflation(self) -> float:
-        """What the variance of a mean over all tested rows is multiplied by, since models share training rows.
+        """Factor for the variance of a mean over all test rows, since models share training rows.
 
-        That is the corrected resampled variance of Nadeau and Bengio (2003), (1 / J + n_test / n_train) for J tests,
-        relative to that of independent rows. Models that were there before, without rows to train, share none.
+        This is the corrected resampled variance of Nadeau and Bengio (2003), (1 / J + n_test / n_train) for J tests,
+        relative to that of independent rows. Existing models, without training rows here, share none.
         """
         n_folds = len(self.pairs) // self.n_repeats
         shared = [len(test) / len(train) if len(train) else 0.0 for train, test in self.pairs]
@@ -71,23 +71,23 @@ def plan_splits(
     n_repeats: int = _N_REPEATS,
     labels: Any = None,
 ) -> Splits:
-    """Return how to score on a table: repeated cross-validation of few rows, a part of many held out.
+    """Return splits for scores on a table: repeated cross-validation for few rows, one held-out part for many.
 
     Parameters
     ----------
     n_rows : int
         Number of rows.
     seed : int, default=0
-        Of what is drawn at random.
+        Seed of random numbers.
     ties : Ties, optional
-        Groups that stay whole, or the order of time, in which later rows test.
+        Groups that stay whole, or the order of time; then later rows are test rows.
     once : bool, default=False
-        Whether to hold out a part of few rows, too.
+        Whether to hold out one part even if there are few rows.
     n_repeats : int, default=2
-        How often cross-validation is repeated.
+        Number of repetitions of cross-validation.
     labels : array of shape (n_rows,), optional
-        Classes of the rows. Without ties, all parts have them in the same proportions; rows whose class no training row
-        has are not tested.
+        Classes of the rows. Without ties, splits are stratified by class; rows whose class has no training row are not
+        tested.
     """
     if labels is None:
         return _plan(n_rows, seed, ties, None, once, n_repeats)
@@ -118,7 +118,7 @@ def _plan(n_rows: int, seed: int, ties: Ties | None, codes: IntArray | None, onc
 
 
 def find_groups(values: Any, name: str) -> Ties:
-    """Return the groups of rows that a column names; rows without a name are a group, too."""
+    """Return the groups of rows given by a column; missing values form a group, too."""
     codes, words = as_words(read_cells(values, name))
     if len(words) < 2:
         raise RequestError(f"all rows are of one group of {quote(name)}, but a score needs two at least.", "group")
@@ -155,7 +155,7 @@ def _hold_out(n_rows: int, seed: int, ties: Ties | None, codes: IntArray | None)
 
 
 def _split_evenly(codes: IntArray, seed: int) -> list[RowPair]:
-    """Return the folds of a cross-validation that have all classes in the same proportions; a fold is a fifth."""
+    """Return the folds of stratified five-fold cross-validation."""
     n_folds = max(2, min(_N_FOLDS, int(np.bincount(codes).max())))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of classes with fewer rows than folds
@@ -163,7 +163,7 @@ def _split_evenly(codes: IntArray, seed: int) -> list[RowPair]:
 
 
 def _keep_known(pairs: tuple[RowPair, ...], codes: IntArray) -> tuple[RowPair, ...]:
-    """Return pairs without test rows of classes that training does not have."""
+    """Return pairs without test rows of classes that have no training row."""
     known = [(train, test[np.isin(codes[test], codes[train])]) for train, test in pairs]
     kept = tuple(pair for pair in known if len(pair[1]) and np.ptp(codes[pair[0]]) > 0)
     if not kept:
@@ -172,16 +172,16 @@ def _keep_known(pairs: tuple[RowPair, ...], codes: IntArray) -> tuple[RowPair, .
 
 
 def split_off(n_rows: int, fraction: float, seed: int) -> RowPair:
-    """Return which rows train and which test, drawn at random and in the order of the table."""
+    """Return random training and test rows, in the order of the table."""
     order = np.random.default_rng(seed).permutation(n_rows)
     n_test = max(1, round(fraction * n_rows)) if fraction else 0
     return np.sort(order[n_test:]), np.sort(order[:n_test])
 
 
 def _go_forward(ties: Ties) -> tuple[RowPair, ...]:
-    """Return tests of later rows by models of all earlier ones; rows of one moment stay together.
+    """Return splits in which later rows test models of all earlier ones; rows of one time stay together.
 
-    There is none if there are too few moments or rows.
+    There are none if there are too few times or rows.
     """
     n_moments = int(ties.codes.max()) + 1
     if n_moments <= _N_FOLDS:

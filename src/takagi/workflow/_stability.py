@@ -1,4 +1,4 @@
-"""How stable rules are: which of them are found again on bootstrap samples of the rows, and how much they vary."""
+"""Stability of rules: which of them are found again on bootstrap samples of the rows, and how much they vary."""
 
 import warnings
 from dataclasses import dataclass
@@ -21,25 +21,25 @@ from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
 from takagi.workflow._events import Event, Tell, ignore
 
-LEAST_OVERLAP = 0.5  # of the rows that two rules govern, for them to be the same
+LEAST_OVERLAP = 0.5  # overlap of the rows that two rules govern, above which they are the same
 _LEVELS = (0.05, 0.95)  # of the intervals
-_FEWEST = 5  # times that a rule is found, for its intervals to be shown
+_FEWEST = 5  # number of times that a rule must be found for its intervals to be shown
 
 
 @dataclass(frozen=True)
 class StableRule:
-    """A rule, and what became of it in refits.
+    """A rule, and its counterparts in refits.
 
     Attributes
     ----------
     reading : Reading
-        The rule in words.
+        The rule as text.
     n_found : int
-        The refits that found it again.
+        Number of refits that found it again.
     centers : ndarray of shape (n_features, 2)
-        Between which limits 90 % of the centers lie of the rules that are this one; NaN where it has no condition.
+        Limits that contain 90 % of the centers of its counterparts; NaN where it has no condition.
     slopes : ndarray of shape (n_outputs, n_features, 2)
-        The same of slopes.
+        The same for slopes.
     """
 
     reading: Reading
@@ -55,9 +55,9 @@ class RuleStability(ShowsText):
     Attributes
     ----------
     rules : tuple of StableRule
-        The rules of the model, those that govern most first.
+        The rules of the model, those with the largest share first.
     n_refits : int
-        How many refits there were.
+        Number of refits.
     feature_names, output_names : tuple of str
         Names of the features and outputs of the rules.
     """
@@ -69,7 +69,7 @@ class RuleStability(ShowsText):
 
     @property
     def found(self) -> float:
-        """The part of the rules that is found again, on average over rules and refits."""
+        """The fraction of the rules that are found again, averaged over rules and refits."""
         return float(np.mean([rule.n_found for rule in self.rules]) / self.n_refits)
 
     def __str__(self) -> str:
@@ -97,19 +97,20 @@ class RuleStability(ShowsText):
 def rule_stability(
     model: Any, X: Table, y: Table, *, n_refits: int = 20, random_state: int | None = 0, tell: Tell = ignore
 ) -> RuleStability:
-    """Refit a model to bootstrap samples of its rows, and find out which of its rules come back.
+    """Refit a model to bootstrap samples of its rows, and count how often each of its rules is found again.
 
-    Two rules are the same if the rows that they govern overlap by more than one half: as many rows as both govern, over
-    as many as one of them does. Each rule is matched with one rule of a refit at most.
+    Two rules are the same if the rows that they govern overlap by more than one half. The overlap is the number of rows
+    that both govern, divided by the number that at least one of them governs (the Jaccard index). Each rule is matched
+    with at most one rule of a refit.
 
     Parameters
     ----------
     model : TSKRegressor or Pipeline
-        A fitted model, which stays as it is; copies of it are fitted.
+        A fitted model. It does not change; copies of it are fitted.
     X, y : array or data frame, and targets
         The rows that it was fitted on.
     n_refits : int, default=20
-        Bootstrap samples; each takes as long as a fit.
+        Number of bootstrap samples; each takes as long as a fit.
     random_state : int, optional
         Seed of the samples.
     tell : callable, optional
@@ -118,8 +119,8 @@ def rule_stability(
     Returns
     -------
     RuleStability
-        How often each rule is found, and intervals of its centers and slopes. Its text shows intervals of rules that
-        are found five times or more.
+        The number of refits that found each rule, and intervals of its centers and slopes. The text shows intervals of
+        rules that are found five times or more.
 
     Examples
     --------
@@ -162,7 +163,7 @@ def rule_stability(
 
 @dataclass(frozen=True)
 class _Refit:
-    """For each rule of the model, the rule of a refit that it is found as, -1 if it is not; and those rules."""
+    """The counterpart in a refit for each rule of the model, -1 if there is none; and the rules of the refit."""
 
     place: IntArray
     rules: list[tuple[FloatArray, FloatArray]]  # centers and slopes, for the features of the model
@@ -173,13 +174,13 @@ def _refit(model: Any, opened: OpenModel, X: Table, y: Table, drawn: IntArray) -
         warnings.simplefilter("ignore")
         again = clone(getattr(model, "best_estimator_", model))
         again = open_model(again.fit(_safe_indexing(X, drawn), _safe_indexing(y, drawn)))
-        rows = again.encode(X)  # which may have levels that the sample has not
+        rows = again.encode(X)  # which may have levels that are not in the sample
     place = match_rules(mark_governed(opened.model, opened.encode(X)), mark_governed(again.model, rows))
     return _Refit(place, _list_rules(again.model, name_features(opened.model)))
 
 
 def mark_governed(model: RuleModel, rows: FloatArray) -> FloatArray:
-    """Return 1 where a rule governs a row, which is where it fires most of its part, of shape (n_rules, n_rows)."""
+    """Return 1 where a rule governs a row, that is, fires most in its part, of shape (n_rules, n_rows)."""
     strongest = (part.firing_share(rows).argmax(axis=1) for part in model.parts)
     return np.vstack(
         [(own == np.arange(part.n_rules)[:, None]) for own, part in zip(strongest, model.parts, strict=True)]
@@ -187,7 +188,7 @@ def mark_governed(model: RuleModel, rows: FloatArray) -> FloatArray:
 
 
 def match_rules(one: FloatArray, other: FloatArray) -> IntArray:
-    """Return for each rule of one model the rule of another that governs mostly the same rows, -1 for none.
+    """Return for each rule of one model the rule of another that governs mostly the same rows, -1 if there is none.
 
     >>> match_rules(np.array([[1.0, 1, 0, 0], [0, 0, 1, 1]]), np.array([[0.0, 0, 0, 1], [1, 1, 1, 0]])).tolist()
     [1, -1]
@@ -236,7 +237,7 @@ def _summarize(reading: Reading, centers: FloatArray, slopes: FloatArray, refits
 
 
 def _find_limits(values: list[FloatArray], like: FloatArray) -> FloatArray:
-    """Return limits between which most values lie, with a last axis of two; NaN where there are none."""
+    """Return limits that contain most values, with a last axis of two; NaN where there are none."""
     if not values:
         return np.full((*like.shape, 2), np.nan)
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Tables to train on: the columns to learn from, the target, and what was understood of all of them."""
+"""Training tables: the feature columns, the target, and how all columns are read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -28,10 +28,10 @@ _FEWEST_ROWS = 10
 
 @dataclass(frozen=True)
 class TrainingTable:
-    """Columns to learn from, the target, and how all columns were understood.
+    """Feature columns, the target, and how all columns are read.
 
-    `n_rows` counts the rows with a target, of which `X` and `y` have a sample if there are very many. `check` says what
-    to look at before the columns are learned from.
+    `n_rows` counts the rows with a target; if there are very many, `X` and `y` have a sample of them. `check` has
+    findings to look at before training.
     """
 
     X: Any
@@ -45,7 +45,7 @@ class TrainingTable:
 
     @property
     def is_sample(self) -> bool:
-        """Whether there are more rows than these."""
+        """Whether these rows are a sample of more rows."""
         return len(self.y) < self.n_rows
 
     @property
@@ -60,20 +60,20 @@ class TrainingTable:
 
 @dataclass(frozen=True)
 class ColumnChoice:
-    """What a user says of columns.
+    """The user's choices about columns.
 
     Parameters
     ----------
     drop : sequence of str, default=()
         Columns to leave out, or patterns of their names.
     categories, numbers, dates : sequence of str, default=()
-        Columns to read as such, whatever they look like.
+        Columns to read as such, regardless of their content.
     max_levels : int, default=20
-        The most levels of a category that have an input each.
+        Largest number of levels of a category with their own inputs.
     group : str, optional
-        Rows of one value of this column stay together in scores; nothing is learned from it.
+        Rows with the same value of this column stay together in scores; it is not a feature.
     time : str, optional
-        Scores are for later rows than those of training, by this column.
+        The column of time: for scores, test rows are later than training rows.
     """
 
     drop: Sequence[str] = ()
@@ -86,7 +86,7 @@ class ColumnChoice:
 
     @property
     def kinds(self) -> dict[str, str]:
-        """How cells of columns are to be read from a file of text."""
+        """How to read the cells of columns from a text file."""
         return dict.fromkeys([*self.categories, *self.dates], "words") | dict.fromkeys(self.numbers, "number")
 
     def apply(self, frame: Any) -> Any:
@@ -100,7 +100,7 @@ class ColumnChoice:
 def read_training_table(
     source: OpenTable, target: str, choice: ColumnChoice | None = None, task: str | None = None
 ) -> TrainingTable:
-    """Read a table and find out what can be learned from, and whether the target is classes, unless the task says so.
+    """Read a table, find its useful columns, and decide whether the target is classes, unless `task` is given.
 
     Parameters
     ----------
@@ -109,14 +109,14 @@ def read_training_table(
     target : str
         The column to predict.
     choice : ColumnChoice, optional
-        What is said of the other columns.
+        Choices about the other columns.
     task : {"classification", "regression"}, optional
-        What the target is taken for; by default, text, truth values and two numbers are classes.
+        Kind of the target; by default, text, booleans and two distinct numbers are classes.
     """
     choice = choice or ColumnChoice()
     tying = _find_tie(source, target, choice)
     names = choose_columns(source, target, choice)
-    kind = "words" if task == CLASSIFICATION else "number"  # codes such as 02134 are classes as they are written
+    kind = "words" if task == CLASSIFICATION else "number"  # codes such as 02134 are classes, with their zeros
     frame = source.read([*dict.fromkeys([*names, *tying]), target], choice.kinds | {target: kind})
     if not len(frame):
         raise DatasetError(f"{source.label} has names but no rows.")
@@ -142,7 +142,7 @@ def _find_tie(source: NamedTable, target: str, choice: ColumnChoice) -> list[str
 
 
 def choose_columns(source: NamedTable, target: str, choice: ColumnChoice) -> list[str]:
-    """Return the columns beside the target that are not dropped, if there are not too many of them."""
+    """Return the columns other than the target that are not dropped, if there are not too many of them."""
     if len(source.names) == 1:
         raise DatasetError(
             f"{source.label} has the single column {quote(source.names[0])}; training takes a target and at least one "
@@ -165,7 +165,7 @@ def choose_columns(source: NamedTable, target: str, choice: ColumnChoice) -> lis
 def learn_from(
     source: NamedTable, table: Any, y: Any, n_rows: tuple[int, int], max_levels: int = 20, task: str = REGRESSION
 ) -> TrainingTable:
-    """Find out what can be learned from; `n_rows` with and without a target are those of the whole table."""
+    """Find the useful columns; the numbers of rows with and without a target are those of the whole table."""
     target, every, goal = y.name, table, y
     table, y = (part[goal.notna()].reset_index(drop=True) for part in (every, goal))
     y = y.infer_objects()
@@ -175,7 +175,7 @@ def learn_from(
     if y.nunique() == 1:
         value = quote(str(y.iloc[0])) if task == CLASSIFICATION else write_number(y.iloc[0])
         raise DatasetError(f"the target {quote(target)} is {value} in every row: there is nothing to learn.")
-    numbers = y.to_numpy(dtype=float) if y.dtype.kind in "fib" else None  # of which the encoder takes means, too
+    numbers = y.to_numpy(dtype=float) if y.dtype.kind in "fib" else None  # for which the encoder also uses target means
     columns = summarize_columns(table, numbers, max_levels)
     used = [column.name for column in columns if column.read_as != LEFT_OUT]
     if not used:
@@ -188,7 +188,7 @@ def learn_from(
 
 
 def _leave_out(source: NamedTable, target: str, drop: Sequence[str] = ()) -> list[str]:
-    """Return the columns beside the target that are not dropped."""
+    """Return the columns other than the target that are not dropped."""
     others = [name for name in source.names if name != target]
     dropped: set[str] = set()
     for pattern in drop:

@@ -24,14 +24,14 @@ CLASSIFICATION, REGRESSION = "classification", "regression"
 _MOST_CLASSES = 100
 _MOST_LISTED = 5
 _MOST_FORMS = 20  # values such as "1st" and "2nd" that are classes, while more are numbers in several forms
-_LARGEST_WHOLE = 1e15  # beyond which a float does not hold every whole number
+_LARGEST_WHOLE = 1e15  # beyond which a float cannot represent every integer
 
 
 def find_task(table: Any, name: str) -> str:
-    """Return what a target is for: text, truth values and two numbers are classes, other numbers are not.
+    """Return the task of a target: text, booleans and two distinct numbers are classes, other numbers are not.
 
-    Text half of which is numbers, or nearly all of which is numbers or dates in several forms, is taken for numbers
-    with a wrong cell, which `read_target` names.
+    If at least half of the text is numbers, or nearly all of it is numbers or dates in several forms, it counts as
+    numbers with a wrong cell, which `read_target` names.
     """
     cells = read_cells(table[name], name)
     kind = find_kind(cells)
@@ -49,7 +49,7 @@ def find_task(table: Any, name: str) -> str:
 
 
 def read_target(table: Any, name: str, about: str = "") -> tuple[FloatArray, BoolArray]:
-    """Return the target's numbers, and in which rows there is one; `about` is that of errors about other targets."""
+    """Return the target's numbers, and a mask of rows that have one; `about` is the subject of error messages."""
     cells = read_cells(table[name], name)
     kind = find_kind(cells)
     _reject_nothing(kind, name)
@@ -73,7 +73,7 @@ def read_target(table: Any, name: str, about: str = "") -> tuple[FloatArray, Boo
 
 
 def read_classes(table: Any, name: str) -> tuple[np.ndarray, BoolArray]:
-    """Return the target's labels, and in which rows there is one: truth values, whole numbers, or else text."""
+    """Return the target's labels (booleans, integers, or else text), and a mask of rows that have one."""
     cells = read_cells(table[name], name)
     kind = find_kind(cells)
     _reject_nothing(kind, name)
@@ -86,7 +86,7 @@ def read_classes(table: Any, name: str) -> tuple[np.ndarray, BoolArray]:
 
 
 def match_labels(table: Any, name: str, classes: Sequence[Any]) -> tuple[np.ndarray, BoolArray]:
-    """Return labels as a model has them, and in which rows there is one; others raise an error with the row."""
+    """Return labels in the form of a model's classes, and a mask of rows that have one; unknown labels are errors."""
     codes, words = as_words(read_cells(table[name], name))
     known = {_fold(str(label), classes): label for label in classes}
     for code, word in enumerate(words):
@@ -113,7 +113,7 @@ def list_labels(labels: Sequence[Any]) -> str:
 
 
 def _make_labels(kind: str, words: Sequence[str]) -> list[Any]:
-    """Return the labels that words stand for."""
+    """Return labels from text."""
     if kind == "boolean":
         return [_fold(word, [True]) == "true" for word in words]
     numbers = [parse_number(word) for word in words] if kind == "number" else [None]
@@ -123,7 +123,7 @@ def _make_labels(kind: str, words: Sequence[str]) -> list[Any]:
 
 
 def _fold(word: str, classes: Sequence[Any]) -> str:
-    """Return a word as labels are compared: truth values without regard to capitals."""
+    """Return text in the form in which labels are compared: booleans in lower case."""
     return word.strip().lower() if isinstance(classes[0], bool) else word
 
 
@@ -150,7 +150,7 @@ def _reject_names(word: str, row: int, name: str) -> None:
 
 
 def _reject_forms(cells: Cells, name: str) -> None:
-    """Raise an error for numbers of which each is one, or for dates, written in several ways."""
+    """Raise an error for numbers or dates that are written in several forms."""
     codes, words = as_words(cells)
     odd = find_odd_word(words) if cells.kind == "text" else None
     if odd is None or (odd[0] == "numbers" and find_form(words[odd[1] : odd[1] + 1]) is None):
@@ -165,7 +165,7 @@ def _reject_forms(cells: Cells, name: str) -> None:
 
 
 def _find_word(cells: Cells) -> tuple[int, str]:
-    """Return the first row, and its word, that is no number."""
+    """Return the first row whose text is not a number, and that text."""
     codes, words = as_words(cells)
     odd = find_odd_word(words)
     if odd is not None and odd[0] == "numbers":

@@ -1,4 +1,4 @@
-"""Training in memory: a model for a table, rows held out, and the search for settings."""
+"""Training in memory: a model for a table, held-out rows, and the search for settings."""
 
 import warnings
 from collections.abc import Sequence
@@ -34,14 +34,14 @@ def train_model(X: Any, y: Any, settings: ModelSettings, tell: Tell = ignore, ta
     settings : ModelSettings
         The settings.
     tell : callable, optional
-        Called with an `Event` on the way.
+        Called with an `Event` during training.
     task : str, optional
-        What events call it.
+        Its name in events.
 
     Raises
     ------
     KeyboardInterrupt
-        If training was interrupted; there is no model then.
+        If training was interrupted; then there is no model.
     """
     task = task or f"Training {settings.words} on {len(y):,} rows"
     model = build_model(settings)
@@ -57,7 +57,7 @@ def train_model(X: Any, y: Any, settings: ModelSettings, tell: Tell = ignore, ta
 
 
 def calibrate_by_folds(model: Pipeline, X: Any, y: Any, tell: Tell = ignore) -> Pipeline:
-    """Return the model after five more fits to parts of its rows have told how far it is off on new ones.
+    """Return the model after calibration by five-fold cross-validation.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def calibrate_by_folds(model: Pipeline, X: Any, y: Any, tell: Tell = ignore) -> 
     X, y : data frame and series
         The rows that it was fitted on.
     tell : callable, optional
-        Called with an `Event` before.
+        Called with an `Event` at the start.
     """
     tell(Event(f"Fitting {_FOLDS} parts of the rows for intervals", 0, None, "fits"))
     return calibrate(model, X, y, cv=min(_FOLDS, len(y)))
@@ -96,7 +96,7 @@ class Candidate:
 def search_settings(
     X: Any, y: Any, settings: Sequence[ModelSettings], seed: int = 0, tell: Tell = ignore
 ) -> list[Candidate]:
-    """Return settings with their errors in cross-validation, the best first; all cores work in threads.
+    """Return settings with their errors in cross-validation, the best first; uses all cores in threads.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def search_settings(
     y : series of shape (n_rows,)
         The target.
     settings : sequence of ModelSettings
-        What to try; no committees.
+        Settings to try; no committees.
     seed : int, default=0
         Seed of the folds, which are the same for all settings.
     tell : callable, optional
@@ -132,10 +132,10 @@ def search_settings(
     )
     try:
         with parallel_config("threading"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the fit to all rows tells
+            warnings.simplefilter("ignore")  # the fit to all rows warns
             search.fit(X, y, **{f"{last}__callback": lambda _: counter.is_stopped})
     finally:
-        counter.is_stopped = True  # ends the fits that are under way, if something was raised
+        counter.is_stopped = True  # stops the running fits after an exception
     errors = -np.column_stack([search.cv_results_[f"split{k}_test_score"] for k in range(n_folds)])
     candidates = [Candidate(one, tuple(row.tolist())) for one, row in zip(settings, errors, strict=True)]
     return sorted(candidates, key=lambda candidate: candidate.error)
@@ -154,7 +154,7 @@ def choose_simplest(candidates: Sequence[Candidate]) -> Candidate:
 
 
 class _Counter:
-    """Scores the fits of a search, and tells how many are done."""
+    """Scores the fits of a search, and reports how many are done."""
 
     def __init__(self, tell: Tell, task: str, total: int, measure: Measure) -> None:
         self.tell, self.task, self.total, self.measure = tell, task, total, measure

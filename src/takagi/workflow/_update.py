@@ -1,4 +1,4 @@
-"""A model that goes on with new rows, and what changed."""
+"""Update of a model with new rows, and what changed."""
 
 from copy import deepcopy
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from takagi.workflow._models import LabeledRows, LoadedModel
 
 _FEWEST_ROWS = 5
 _N_FOLDS = 5
-_MOST_SEEN = 0.5  # of the rows, which then are not new
+_MOST_SEEN = 0.5  # fraction of known rows from which on the rows are not new
 
 
 @dataclass(frozen=True)
 class MovedRule:
-    """What one rule said on average of the new rows that it governs, and what it says now, output by output."""
+    """The mean output of a rule over the new rows that it governs, before and after, for each output."""
 
     number: int
     share: float  # of the new rows
@@ -39,11 +39,11 @@ class ModelUpdate:
     model : TSKRegressor, TSKClassifier or Pipeline
         The updated model.
     n_before, n_rows : int
-        How many rows it was fitted to, and how many are new.
+        Number of rows it was fitted to, and number of new rows.
     measure : str
-        What errors are, "RMSE" or "log loss".
+        Name of the error, "RMSE" or "log loss".
     before, after : float
-        The error on the new rows of the model as it was, and of updates, each by the rows of other folds.
+        The error on the new rows of the old model, and of updates in cross-validation.
     rules : tuple of MovedRule
         The rules in their order.
     """
@@ -58,7 +58,7 @@ class ModelUpdate:
 
 
 def update_model(loaded: LoadedModel, rows: LabeledRows) -> ModelUpdate:
-    """Let a model go on with rows that are new to it; the model that was loaded stays as it is."""
+    """Update a copy of a model with new rows; the loaded model does not change."""
     _check(loaded, rows)
     old, new = read_new_rows(loaded.model, rows.X, rows.y)
     assert old.profile is not None
@@ -73,7 +73,7 @@ def update_model(loaded: LoadedModel, rows: LabeledRows) -> ModelUpdate:
 
 
 def _check(loaded: LoadedModel, rows: LabeledRows) -> None:
-    """Raise an error that says what to do where a model cannot go on with rows."""
+    """Raise an error that says what to do if a model cannot be updated with the rows."""
     if hasattr(loaded.last, "estimators_"):
         raise RequestError(
             "a committee is fitted as a whole and cannot go on; fit one anew to the old and the new rows.", "committee"

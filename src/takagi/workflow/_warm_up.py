@@ -11,9 +11,9 @@ from takagi.initializers import GridInitializer
 
 
 def warm_up() -> tuple[str, float]:
-    """Compile what fits and predictions need, unless it is there; return the folder that has it, and the seconds.
+    """Compile the code of fits and predictions, unless it is cached; return the folder of the cache, and the seconds.
 
-    Small models of every kind are fitted. What an optimizer or a feasible set of one's own needs is left out.
+    Small models of every kind are fitted. Code for user-defined optimizers and feasible sets is not compiled.
     """
     start = time.perf_counter()
     rng = np.random.default_rng(0)
