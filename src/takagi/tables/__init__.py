@@ -1,7 +1,7 @@
-"""Tables: what people have, as the matrix that rules are about.
+"""Tables and their conversion into the matrix of the rules.
 
 `TableEncoder` turns text, categories and missing values into numbers. A source reads rows that may not fit into memory,
-from files through pyarrow or from Dask collections: it gives a uniform sample of them, and passes over all in blocks.
+from files through pyarrow or from Dask collections: it gives a uniform sample, and reads all rows in blocks.
 """
 
 from typing import TYPE_CHECKING

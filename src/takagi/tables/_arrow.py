@@ -1,4 +1,4 @@
-"""Files through pyarrow's datasets: Parquet, CSV and what else it reads, piece by piece."""
+"""Files through pyarrow's datasets: Parquet, CSV and its other formats, piece by piece."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,13 +27,13 @@ from takagi.tables._tally import Counts, add_counts, close_tally, count_labels, 
 from takagi.tables._text import TextTable, find_word, parse_numbers
 
 _CELLS_PER_BATCH = 2**19
-_OPEN_PIECES = 4  # that are read by turns
+_OPEN_PIECES = 4  # that are read alternately
 _BUFFER_BYTES = 2**16
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a dataset that is read from its start: a row group of a Parquet file, or else a file."""
+    """A part of a dataset that is read independently: a row group of a Parquet file, or else a file."""
 
     fragment: Any
     path: str
@@ -60,7 +60,7 @@ class ArrowSource:
         *,
         has_classes: bool = False,
     ) -> "ArrowSource":
-        """Open a dataset; its files are looked at, and must have the same columns."""
+        """Open a dataset, and check that its files have the same columns."""
         names = [name for name in dataset.schema.names if not name.startswith(INDEX_PREFIX)]
         roles = assign_roles(names, target, features, sample_weight, has_classes=has_classes)
         schema = check_files(dataset, roles.columns, reads_all=features is None)
@@ -75,7 +75,7 @@ class ArrowSource:
     def sample(self, n_rows: int, rng: np.random.Generator, tell: Callable[[int], object] | None = None) -> RowSample:
         """Return a uniform sample of the rows with a target; reads all rows once.
 
-        Every row gets a random number, and those with the smallest ones stay.
+        Every row gets a random number, and the rows with the smallest numbers are kept.
         """
         arrow = need_extra("pyarrow", "parquet")
         kept, keys, n_seen, n_dropped, highest = [], np.empty(0), 0, 0, 1.0
@@ -108,7 +108,7 @@ class ArrowSource:
     # -- a pass --------------------------------------------------------------------------------------------------------
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
-        """Yield all rows with a target, the pieces in random order and a few of them by turns."""
+        """Yield all rows with a target, the pieces in random order, a few of them alternating."""
         waiting = [self.pieces[k] for k in rng.permutation(len(self.pieces))]
         is_open: list[tuple[Piece, Iterator[Any]]] = []
         while waiting or is_open:
@@ -136,7 +136,7 @@ class ArrowSource:
             raise DatasetError(f"{piece.path} cannot be read: {str(error).splitlines()[0]}") from error
 
     def _spell_out(self, table: Any) -> Any:
-        """Return a table with text in place of categories where other files have text."""
+        """Return a table with text instead of categories if other files have text."""
         for k, field in enumerate(table.schema):
             if hasattr(field.type, "index_type") and not hasattr(self.schema.field(field.name).type, "index_type"):
                 table = table.set_column(k, field.name, table.column(k).cast(field.type.value_type))
@@ -161,7 +161,7 @@ class ArrowSource:
                 yield arrow.Table.from_batches([batch])
         else:
             parquet = need_extra("pyarrow.parquet", "parquet")
-            with piece.fragment.open() as stream:  # in pages, where a scanner would hold the group whole
+            with piece.fragment.open() as stream:  # page by page; a scanner would hold the whole group
                 file = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=_BUFFER_BYTES)
                 for batch in file.iter_batches(n_rows, row_groups=[piece.group], columns=wanted):
                     yield arrow.Table.from_batches([batch])
@@ -227,7 +227,7 @@ def _split(fragment: Any, label: str) -> list[Piece]:
 
 
 def _add_constants(table: Any, constants: dict[str, Any]) -> Any:
-    """Return a table with columns that are told by the name of the file's folder."""
+    """Return a table with the columns that come from the name of the file's folder."""
     arrow = need_extra("pyarrow", "parquet")
     for name, value in constants.items():
         table = table.append_column(name, arrow.repeat(arrow.scalar(value), len(table)))
@@ -241,13 +241,13 @@ def _keep_lowest(arrow: Any, tables: list[Any], keys: FloatArray, n_rows: int) -
 
 
 def _to_labels(column: Any) -> np.ndarray:
-    """Return labels: text as objects, truth values, numbers."""
+    """Return labels: text as objects, booleans, numbers."""
     kind = getattr(column.type, "value_type", column.type)
     return (column.cast(kind) if kind != column.type else column).to_numpy()
 
 
 def _lack_labels(column: Any) -> np.ndarray:
-    """Return which rows have no label; words such as "n/a" are none."""
+    """Return which rows have no label; text such as "n/a" counts as missing."""
     is_missing = column.is_null(nan_is_null=True).to_numpy()
     if name_type(column.type) != "text":
         return is_missing

@@ -1,7 +1,7 @@
-"""One column of a table as it comes, read as numbers or as words.
+"""One column of a table, read as numbers or as text.
 
-Arrays, pandas and polars columns are read alike, by the name of their type and by what is in them; neither package is
-imported.
+Arrays, pandas and polars columns are read in the same way, by the name of their type and by their content; neither
+package is imported.
 """
 
 import re
@@ -27,8 +27,8 @@ _TRUTH = {"true": 1.0, "false": 0.0}
 class Cells:
     """The values of one column: `numbers` with NaN where missing, or `codes` into `words` with -1 where missing.
 
-    `kind` is "number", "boolean" or "date" (days since 1970) for numbers, "category" for words of a category type,
-    "ordered" for those of one that has an order, and "text" for other words.
+    `kind` is "number", "boolean" or "date" (days since 1970) for numbers, "category" for words of a categorical type,
+    "ordered" for those of an ordered categorical type, and "text" for other words.
     """
 
     kind: str
@@ -62,7 +62,7 @@ def read_cells(column: Any, name: str) -> Cells:
 
 
 def find_kind(cells: Cells) -> str:
-    """Return what a column is: "number", "boolean", "date", "category", or "nothing" where every value is missing."""
+    """Return the kind of a column: "number", "boolean", "date", "category", or "nothing" if all values are missing."""
     if cells.numbers is not None:
         return "nothing" if np.isnan(cells.numbers).all() else cells.kind
     if not cells.words:
@@ -77,12 +77,12 @@ def find_kind(cells: Cells) -> str:
 
 
 def find_form(words: Iterable[str]) -> str | None:
-    """Return how words are written that are all numbers: "" as a computer writes them; None if one is no number."""
+    """Return the form of words that are all numbers, "" for the usual one; None if one is not a number."""
     return "" if _are_plain(words) else find_number_form(words)
 
 
 def as_numbers(cells: Cells, name: str, form: str | None = None) -> FloatArray:
-    """Return finite numbers, NaN where missing; words must be of a form, or of any that all of them have."""
+    """Return finite numbers, NaN where missing; all words must have the given form, or one common form."""
     numbers = cells.numbers
     if cells.kind == "date":
         raise _kind_error(name, "numbers", "dates")
@@ -99,7 +99,7 @@ def as_numbers(cells: Cells, name: str, form: str | None = None) -> FloatArray:
 
 
 def as_dates(cells: Cells, name: str, form: str) -> FloatArray:
-    """Return days since 1970, NaN where missing; words must be of a form."""
+    """Return days since 1970, NaN where missing; all words must have the given form."""
     if cells.numbers is not None:
         if cells.kind != "date" and not np.isnan(cells.numbers).all():
             raise _kind_error(name, "dates", "numbers")
@@ -108,7 +108,7 @@ def as_dates(cells: Cells, name: str, form: str) -> FloatArray:
 
 
 def _parse_words(cells: Cells, name: str, parse: Callable[[str], float | None], expected: str) -> FloatArray:
-    """Return what each word stands for, NaN where missing, or raise an error with the first row of another word."""
+    """Return the number for each word, NaN where missing, or raise an error with the first row that does not fit."""
     parsed = [parse(word) for word in cells.words]
     if None in parsed:
         raise _word_error(cells, parsed.index(None), name, expected)
@@ -150,7 +150,7 @@ def _to_floats(column: Any) -> FloatArray:
 
 
 def _to_days(column: Any, name: str) -> FloatArray:
-    """Return days since 1970 of a column of dates or moments; those of a time zone count by its own clock."""
+    """Return days since 1970 of a column of dates or timestamps, in local time if they have a time zone."""
     if not str(column.dtype).lower().startswith(("date", "timestamp")):
         raise _type_error(name, str(column.dtype))
     if hasattr(column, "iloc"):
@@ -163,7 +163,7 @@ def _to_days(column: Any, name: str) -> FloatArray:
 
 
 def _count_days(value: Any, name: str) -> float:
-    """Return the days since 1970 of a date, a moment or a time of the day, NaN where it is missing."""
+    """Return the days since 1970 of a date, a timestamp or a time of day, NaN if it is missing."""
     if isinstance(value, datetime) and value == value:
         return (value.replace(tzinfo=None) - datetime(1970, 1, 1)) / timedelta(days=1)
     if isinstance(value, date) and value == value:
@@ -176,7 +176,7 @@ def _count_days(value: Any, name: str) -> float:
 
 
 def _are_numbers(values: list[Any]) -> bool:
-    """Whether all values are numbers or None, and not too large; this only spares writing and reading them as words."""
+    """Whether all values are numbers or None, and not too large; then they need not be converted to text and back."""
     types = set(map(type, values))
     if not all(issubclass(kind, float | np.floating | int | np.integer | NoneType) for kind in types) or bool in types:
         return False
@@ -184,7 +184,7 @@ def _are_numbers(values: list[Any]) -> bool:
 
 
 def _index_words(values: Iterable[Any], name: str) -> tuple[IntArray, tuple[str, ...]]:
-    """Return each value's place among the distinct words, -1 for a missing value, and these words."""
+    """Return each value's index among the distinct words, -1 for a missing value, and these words."""
     known: dict[str | None, int] = {None: -1}
     words: list[str] = []
     codes: list[int] = []
@@ -216,12 +216,12 @@ def _to_text(value: Any, name: str) -> str | None:
 
 
 def _number_text(value: float) -> str:
-    """Write a number; whole ones without a point, since a missing value beside them makes integers floats."""
+    """Write a number; integers without a decimal point, since missing values turn integers into floats."""
     return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
 
 
 def _date_text(days: float) -> str:
-    """Write a day, with the time of the day if it has one."""
+    """Write a date, with the time of day if it has one."""
     moment = datetime(1970, 1, 1) + timedelta(days=days)
     return f"{moment:%Y-%m-%d}" if days == int(days) else f"{moment:%Y-%m-%d %H:%M}"
 
@@ -231,7 +231,7 @@ def _are_plain(words: Iterable[str]) -> bool:
 
 
 def _has_zeros(words: Iterable[str]) -> bool:
-    """Whether whole numbers are written with zeros in front, as codes are, such as 02134."""
+    """Whether integers have leading zeros, as codes such as 02134 do."""
     return any(re.fullmatch(r"0\d+", word.strip()) for word in words)
 
 
@@ -241,7 +241,7 @@ def _parse_form(word: str, form: str) -> float | None:
 
 
 def parse_number(word: str) -> float | None:
-    """Return the number that a word is, or None."""
+    """Return the number that a word represents, or None."""
     try:
         return None if "_" in word else float(word)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What an encoder knows of one column, and how the column's cells become numbers."""
+"""An encoder's description of one column, and how its cells become numbers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,37 +17,37 @@ _NAMES = {
     "month": ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
     "weekday": ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"),
 }
-_MANY_YEARS, _MANY_MONTHS, _MANY_DAYS = 730, 300, 14  # days from which on a table tells years, months, weekdays apart
+_MANY_YEARS, _MANY_MONTHS, _MANY_DAYS = 730, 300, 14  # fewest days for years, months, weekdays
 
 
 @dataclass(frozen=True)
 class Column:
-    """What an encoder knows of one column of a table, or of one part of a date.
+    """An encoder's description of one column of a table, or of one part of a date.
 
     Parameters
     ----------
     name : str
-        Its name, or ``x0, x1, ...`` in a table without names; that of a date's part is such as "sold month".
+        Its name, or ``x0, x1, ...`` in a table without names; for a part of a date, such as "sold month".
     kind : {"number", "boolean", "category"}
-        What it is to the rules.
+        Its kind.
     levels : tuple of str, default=()
-        Of a category, the words that have an input of their own, sorted; "missing" comes last. Of a number with
-        `values`, the words for them.
+        For a category, the words that have their own input, sorted; "missing" comes last. For a number with `values`,
+        the words for them.
     fill : float or None, default=0.0
-        Of a number or boolean, what stands for a missing value: the median, or the more frequent of 0 and 1; None where
-        it stays missing.
+        For a number or boolean, what replaces a missing value: the median, or the more frequent of 0 and 1; None if it
+        stays missing.
     has_missing : bool, default=False
-        Whether values were missing in training, so that an input of its own marks them.
+        Whether values were missing in training, so that a separate input marks them.
     has_others : bool, default=False
-        Of words, whether training had some beyond the levels, because they were rare.
+        For words, whether training had more than the levels, because some were rare.
     source : str, default=""
-        The column of the table, if its name is another one.
+        The column of the table, if its name differs.
     reading : str, default=""
-        How cells become numbers: "" as they are; "number ,kg" with this decimal sign and unit; "month of d/m/y" and
-        the like for a part of a date in this form; "rank" by the order of the levels; "mean" by the mean of the target
+        How cells become numbers: "" unchanged; "number ,kg" with this decimal sign and unit; "month of d/m/y" and
+        similar for a part of a date in this form; "rank" by the order of the levels; "mean" by the mean of the target
         at each level.
     values : tuple of float, default=()
-        Of a number, what its levels stand for.
+        For a number, the values of its levels.
 
     Examples
     --------
@@ -71,13 +71,13 @@ class Column:
     values: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a reading that is none."""
+        """Raise an error if the reading is invalid."""
         if not _is_reading(self.reading) or (self.values and len(self.values) != len(self.levels)):
             raise ValueError(f"Column {self.name!r} has the reading {self.reading!r}, which does not fit it.")
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Names of the columns of the matrix that it makes; none if it never had a value."""
+        """Names of its columns of the matrix; none if it never had a value."""
         if self.kind == "category":
             return tuple(f"{self.name}={level}" for level in self.levels)
         return (self.name, f"{self.name}={MISSING}") if self.has_missing else (self.name,)
@@ -94,16 +94,16 @@ class Column:
 
     @property
     def is_words(self) -> bool:
-        """Whether its cells are words that it has levels for, or none."""
+        """Whether its cells are words, which are levels or unknown."""
         return self.kind == "category" or self.reading in (MEAN, RANK)
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is a number whose cells are read as they are."""
+        """Whether it is a number whose cells are read unchanged."""
         return self.kind == "number" and not self.reading
 
     def read(self, cells: Cells) -> FloatArray:
-        """Return the numbers of a column that is no category, NaN where missing and for words that are no level."""
+        """Return the numbers of a column other than a category, NaN for missing values and unknown words."""
         if self.kind == "boolean":
             return as_truth(cells, self.origin)
         if self.reading in (MEAN, RANK):
@@ -142,7 +142,7 @@ def _is_day(part: str) -> bool:
 
 
 def split_date(days: FloatArray, name: str, form: str) -> list[Column]:
-    """Return the parts of a column of dates, given as days since 1970, that tell its rows apart."""
+    """Return the useful parts of a column of dates, given as days since 1970."""
     has_missing = bool(np.isnan(days).any())
     columns: list[Column] = []
     for part in _choose_parts(days[~np.isnan(days)]):
@@ -153,7 +153,7 @@ def split_date(days: FloatArray, name: str, form: str) -> list[Column]:
                 "number",
                 names,
                 float(np.nanmedian(_take_part(days, part))),
-                has_missing and not columns,  # one mark for all parts
+                has_missing and not columns,  # one missing-value input for all parts
                 source=name,
                 reading=f"{part}{_OF}{form}",
                 values=tuple(map(float, range(1, len(names) + 1))),
@@ -163,7 +163,7 @@ def split_date(days: FloatArray, name: str, form: str) -> list[Column]:
 
 
 def _choose_parts(days: FloatArray) -> list[str]:
-    """Return which parts of dates differ, and can be told from each other over so long a time."""
+    """Return the parts of dates that vary, and are distinguishable over their period."""
     dates, span = np.floor(days).astype("datetime64[D]"), float(np.ptp(days))
     months = dates.astype("datetime64[M]")
     has_hours = len(np.unique(np.floor(24 * (days % 1) + 1e-6))) > 1
@@ -180,7 +180,7 @@ def _choose_parts(days: FloatArray) -> list[str]:
 
 
 def _take_part(days: FloatArray, part: str) -> FloatArray:
-    """Return a part of dates that are given as days since 1970."""
+    """Return a part of dates, given as days since 1970."""
     if part == "hour":
         return np.floor(24 * (days % 1) + 1e-6)
     if part.startswith(_DAYS):

@@ -1,4 +1,4 @@
-"""Checks of single columns: identifiers, codes, constants, rare levels, outliers, and values that are missing."""
+"""Checks of single columns: identifiers, codes, constants, rare levels, outliers and missing values."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from takagi.tables._findings import Finding
 from takagi.tables._formats import find_odd_word
 from takagi.tables._readings import ColumnReading
 
-_FEWEST = 20  # rows from which on a column can be told to be an identifier
+_FEWEST = 20  # fewest rows for which a column can be recognized as an identifier
 _ID_NAMES = frozenset({"id", "key", "uid", "uuid", "idx", "index", "serial", "no", "nr", "number", "case", "record"})
 _CODE_NAMES = frozenset(
     {"id", "key", "code", "zip", "zipcode", "postal", "postcode", "plz", "fips", "sic", "naics", "iso"}
@@ -22,7 +22,7 @@ _YEARS = (1500, 2100)
 
 
 def check_column(reading: ColumnReading, target: FloatArray | None) -> Iterator[Finding]:
-    """Yield what is to be said of one column; `target` is a matrix with NaN where it is missing."""
+    """Yield the findings about one column; `target` is a matrix with NaN where it is missing."""
     finding = (
         _check_constant(reading)
         or _check_mixed(reading)
@@ -68,7 +68,7 @@ def _check_constant(reading: ColumnReading) -> Finding | None:
 
 
 def _check_levels(reading: ColumnReading) -> Finding | None:
-    """Find levels of a category that are in a handful of rows."""
+    """Find levels of a category that occur in only a few rows."""
     if reading.kind != "category":
         return None
     rare = [k for k, n in enumerate(reading.counts) if 0 < n <= 5 and n < 0.01 * len(reading.codes)]
@@ -84,7 +84,7 @@ def _check_levels(reading: ColumnReading) -> Finding | None:
 
 
 def _check_mixed(reading: ColumnReading) -> Finding | None:
-    """Find text that is nearly all numbers or dates, but not of one form."""
+    """Find text that is nearly all numbers or dates, but not in one form."""
     if reading.cells.kind != "text" or reading.kind != "category":
         return None
     odd = find_odd_word(reading.words)
@@ -109,7 +109,7 @@ def _check_identifier(reading: ColumnReading) -> Finding | None:
         return Finding("identifier", (reading.name,), evidence, "It names the rows: nothing is learned from it.")
     if reading.whole is None or is_year(reading.whole):
         return None
-    if np.isin(np.diff(reading.whole), [1.0, -1.0]).sum() >= n - 2 and reading.n_distinct == n:  # or a gap amid them
+    if np.isin(np.diff(reading.whole), [1.0, -1.0]).sum() >= n - 2 and reading.n_distinct == n:  # or a gap between them
         evidence = f"{_write_range(reading.whole)} in the order of the rows"
         advice = "Leave it out, unless it is time and new rows come later."
         return Finding("row number", (reading.name,), evidence, advice)
@@ -120,7 +120,7 @@ def _check_identifier(reading: ColumnReading) -> Finding | None:
 
 
 def _looks_numbered(reading: ColumnReading) -> bool:
-    """Whether different whole numbers are those of a list: a full range, by name, or drawn from all of some digits."""
+    """Whether distinct integers look like row numbers: a full range, by name, or of a fixed number of digits."""
     assert reading.whole is not None
     low, high = reading.whole.min(), reading.whole.max()
     if low < 0:
@@ -138,7 +138,7 @@ def _looks_numbered(reading: ColumnReading) -> bool:
 
 
 def _check_code(reading: ColumnReading) -> Finding | None:
-    """Find numbers that stand for things: postal codes, numbers of shops or persons."""
+    """Find numbers that are codes: postal codes, numbers of shops or persons."""
     if reading.whole is None or reading.n_distinct < 3 or is_year(reading.whole) or reading.whole.min() < 0:
         return None
     words = split_name(reading.name)
@@ -151,7 +151,7 @@ def _check_code(reading: ColumnReading) -> Finding | None:
 
 
 def _looks_coded(reading: ColumnReading) -> bool:
-    """Whether long numbers of one length come again and again, while most of those between them never occur."""
+    """Whether long numbers of one length repeat, while most numbers between them never occur."""
     assert reading.whole is not None
     low, high = int(reading.whole.min()), int(reading.whole.max())
     has_digits = len(str(low)) == len(str(high)) >= 4
@@ -165,7 +165,7 @@ def _are_rounded(whole: FloatArray) -> bool:
 
 
 def is_year(whole: FloatArray) -> bool:
-    """Whether whole numbers may be years."""
+    """Whether integers may be years."""
     return bool(whole.min() >= _YEARS[0] and whole.max() <= _YEARS[1])
 
 
@@ -178,7 +178,7 @@ def _write_range(values: FloatArray) -> str:
 
 
 def _check_placeholder(reading: ColumnReading) -> Finding | None:
-    """Find numbers such as -999 that may stand for missing values: beyond all others, and more than once."""
+    """Find numbers such as -999 that may mark missing values: beyond all others, and more than once."""
     if reading.kind != "number" or reading.numbers is None:
         return None
     present = reading.numbers[~np.isnan(reading.numbers)]
@@ -192,12 +192,12 @@ def _check_placeholder(reading: ColumnReading) -> Finding | None:
 
 
 def _is_close(value: float, others: FloatArray) -> bool:
-    """Whether a value is as near to the others as their own range is wide."""
+    """Whether the distance of a value from the others is at most their range."""
     return bool(np.abs(others - value).min() <= max(np.ptp(others), 1.0))
 
 
 def _check_outliers(reading: ColumnReading) -> Finding | None:
-    """Find values that lie five times as far from the middle nine tenths of the rows as these are wide."""
+    """Find outliers: values farther from the middle nine tenths of the rows than five times their range."""
     if reading.kind != "number" or reading.numbers is None or reading.n_distinct < 10:
         return None
     low, high = np.nanquantile(reading.numbers, [0.05, 0.95])
@@ -213,7 +213,7 @@ def _check_outliers(reading: ColumnReading) -> Finding | None:
 
 
 def _check_missing(reading: ColumnReading, target: FloatArray) -> Finding | None:
-    """Find values that are missing where the target is high, or low."""
+    """Find missing values that are related to a high or low target."""
     known = ~np.isnan(target[:, 0])
     missing, y = (reading.codes < 0)[known], target[known]
     if min(missing.sum(), (~missing).sum()) < 10 or not y.std(axis=0).any():

@@ -1,4 +1,4 @@
-"""Dask collections, read partition by partition from wherever they live."""
+"""Dask collections, read partition by partition."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,18 +13,18 @@ from takagi.tables._errors import DatasetError
 from takagi.tables._source import Block, Roles, RowSample, refuse_empty
 from takagi.tables._tally import ClassTally, Counts, add_counts, close_tally, count_labels, read_cell_labels
 
-_AT_ONCE = 64  # partitions that are counted or sampled in one go
+_AT_ONCE = 64  # partitions that are counted or sampled together
 
 
 class DaskPartition(NamedTuple):
-    """The rows of a partition that have a target, and how many have none."""
+    """The rows of a partition with a target, and the number of rows without one."""
 
     block: Block
     n_without_target: int
 
 
 class DaskSource:
-    """Rows of Dask collections; a partition at a time comes here, and the next one is made meanwhile."""
+    """Rows of Dask collections; one partition at a time is loaded, while the next one is computed."""
 
     def __init__(
         self, parts: list[Any], n_features: int, label: str, targets: tuple[str, ...] = (), has_classes: bool = False
@@ -34,7 +34,7 @@ class DaskSource:
 
     @classmethod
     def from_frame(cls, frame: Any, roles: Roles) -> "DaskSource":
-        """Open a data frame that holds features, targets and perhaps weights."""
+        """Open a data frame with features, targets and perhaps weights."""
         delayed = need_extra("dask", "dask").delayed
         parts = frame[roles.columns].to_delayed()
         read = delayed(_read_frame)
@@ -43,7 +43,7 @@ class DaskSource:
 
     @classmethod
     def from_collections(cls, X: Any, y: Any, sample_weight: Any = None, has_classes: bool = False) -> "DaskSource":
-        """Open features, targets and weights that are collections of their own, cut into the same rows."""
+        """Open features, targets and weights that are separate collections with the same partitions."""
         if X.ndim != 2:
             raise ValueError(f"X must have two dimensions, rows and features, got a Dask collection of {X.ndim}.")
         delayed = need_extra("dask", "dask").delayed
@@ -55,7 +55,7 @@ class DaskSource:
         return cls(parts, X.shape[1], "X", has_classes=has_classes)
 
     def sample(self, n_rows: int, rng: np.random.Generator, tell: Callable[[int], object] | None = None) -> RowSample:
-        """Return a uniform sample of the rows with a target: partitions are counted first, and then give their part."""
+        """Return a uniform sample of the rows with a target: partitions are first counted, then sampled."""
         delayed = need_extra("dask", "dask").delayed
         found = self._compute([delayed(_count)(part, self.has_classes) for part in self.parts], tell)
         counts, tally = np.array([one[:2] for one in found]), self._tally([one[2] for one in found])
@@ -101,7 +101,7 @@ class DaskSource:
             return need_extra("dask", "dask").compute(self.parts[k])[0].block
         except DatasetError:
             raise
-        except Exception as error:  # whatever the user's graph raises, or a cluster that lost too many workers
+        except Exception as error:  # any exception of the user's graph, or of a cluster that lost too many workers
             raise DatasetError(f"{_name(k, len(self.parts))} cannot be computed: {error}") from error
 
     def _compute(self, tasks: list[Any], tell: Callable[[int], object] | None = None) -> list[Any]:
@@ -119,7 +119,7 @@ class DaskSource:
         return results
 
 
-# -- what workers do ---------------------------------------------------------------------------------------------------
+# -- tasks of workers --------------------------------------------------------------------------------------------------
 
 
 def _read_frame(frame: Any, roles: Roles, origin: str) -> DaskPartition:

@@ -1,4 +1,4 @@
-"""What a column of a training table is, and its cells as text."""
+"""The kind of a column of a training table, and its cells as text."""
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from takagi.tables._means import describe_means
 def describe_column(
     cells: Cells, name: str, limits: tuple[int, int] = (20, 1), target: FloatArray | None = None
 ) -> list[Column]:
-    """Find out what a column is, and what stands for its missing values; a date may be several columns.
+    """Return the description of a column, with the fill for its missing values; a date may be several columns.
 
-    `limits` are the most levels of a category, and the fewest rows of a level.
+    `limits` are the largest number of levels of a category, and the smallest number of rows of a level.
     """
     kind = find_kind(cells)
     if kind == "nothing":
@@ -46,14 +46,14 @@ def _describe_words(cells: Cells, name: str, limits: tuple[int, int], target: Fl
     levels = _choose_levels(counts, max_levels, min_frequency)
     has_missing = bool((codes < 0).any())
     if target is not None and 2 * sum(counts[word] for word in levels) < sum(counts.values()):
-        return Column(name, "category", (), 0.0, has_missing, has_others=True)  # names: nothing to learn from
+        return Column(name, "category", (), 0.0, has_missing, has_others=True)  # names: not useful
     return Column(
         name, "category", tuple(levels + [MISSING] * has_missing), 0.0, has_missing, len(levels) < len(counts)
     )
 
 
 def _describe_order(codes: IntArray, words: tuple[str, ...], name: str) -> Column:
-    """Return a category that has an order as a number: the place of its level, from 1."""
+    """Return an ordered category as a number: the rank of its level, from 1."""
     places = np.where(codes >= 0, codes + 1.0, np.nan)
     has_missing = bool(np.isnan(places).any())
     ranks = tuple(map(float, range(1, len(words) + 1)))
@@ -77,7 +77,7 @@ def count_codes(codes: IntArray) -> list[tuple[int, int]]:
 
 
 def show_cells(cells: Cells, column: Column) -> list[str]:
-    """Return the cells of a column as text; a missing number tells what it is taken as, an unknown level that it is."""
+    """Return the cells of a column as text; it says what a missing number counts as, and if a level is unknown."""
     if column.is_words:
         codes, words = as_words(cells)
         is_known = column.has_others or not column.levels

@@ -1,4 +1,4 @@
-"""How a text file is a table: its encoding, what stands between its cells, its decimal sign and its names."""
+"""The format of a text file: its encoding, delimiter, decimal sign and column names."""
 
 import codecs
 import csv
@@ -12,8 +12,8 @@ from takagi.tables._errors import RequestError
 from takagi.tables._header import find_header
 from takagi.tables._unpack import FileBytes, unpacking
 
-HEAD_BYTES = 2**20  # what the delimiter is found out from
-LARGE_BYTES = 10**9  # of a single file, from which on it is not read whole
+HEAD_BYTES = 2**20  # used to detect the delimiter
+LARGE_BYTES = 10**9  # larger single files are not read whole
 SPACES = r"\s+"
 WORDS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", SPACES: "space"}
 
@@ -39,17 +39,17 @@ class Dialect:
     """How a text file is read."""
 
     encoding: str  # as Python names it
-    delimiter: str  # what stands between cells; a regular expression for runs of spaces
+    delimiter: str  # between cells; a regular expression for runs of spaces
     decimal: str  # "." or ","
     first_row: tuple[str, ...]  # the cells of the first line, or of the one below titles
-    has_names: bool = True  # whether that line holds names; found by the reader's wish, not guessed
-    n_before: int = 0  # how many lines come before it, empty ones and titles
-    n_titles: int = 0  # how many of these are titles
-    line: int = 1  # where it is in the file, from 1
+    has_names: bool = True  # whether that line has names; set by the reader, not detected
+    n_before: int = 0  # number of lines before it, empty ones and titles
+    n_titles: int = 0  # number of titles among these
+    line: int = 1  # its line number in the file, from 1
 
     @property
     def looks_like_data(self) -> bool:
-        """Whether half of the first line or more are numbers, so that it hardly holds names."""
+        """Whether at least half of the first line are numbers, so that it probably has no names."""
         return 2 * sum(_NUMBER.fullmatch(word) is not None for word in self.first_row) >= len(self.first_row)
 
     def __str__(self) -> str:
@@ -59,10 +59,10 @@ class Dialect:
 
 
 def read_dialects(files: Sequence[FileBytes], header_row: int | None = None) -> tuple[list[Dialect], str]:
-    """Return how each of some text files is read, and a remark on their encoding.
+    """Return the dialect of each of some text files, and a remark on their encoding.
 
-    Of a single file all lines tell the encoding, unless it is very large; of several files their beginnings do. The
-    names are in the line that `header_row` says, from 1, or where they are found.
+    The encoding is detected from all lines of a single file, unless it is very large, or from the beginnings of several
+    files. The names are in line `header_row`, from 1, or in the line where they are detected.
     """
     first, remark, is_plain = _read_dialect(files[0], header_row, reads_all=len(files) == 1)
     rows = [first]
@@ -80,7 +80,7 @@ def read_dialects(files: Sequence[FileBytes], header_row: int | None = None) -> 
 
 
 def _read_dialect(file: FileBytes, header_row: int | None = None, reads_all: bool = False) -> tuple[Dialect, str, bool]:
-    """Return the dialect of a file, a remark, and whether it is nothing but ASCII, the same in most encodings."""
+    """Return the dialect of a file, a remark, and whether it is pure ASCII, which is the same in most encodings."""
     is_large = file.path.stat().st_size >= LARGE_BYTES
     with unpacking(file), file.open() as stream:
         head = stream.read(HEAD_BYTES)
@@ -98,7 +98,7 @@ def cut_lines(head: bytes) -> list[bytes]:
 def read_head(
     head: bytes, lines: Iterable[bytes], label: str, header_row: int | None = None
 ) -> tuple[Dialect, str, bool]:
-    """Return how a file that begins with `head` is read, a remark, and whether the beginning is ASCII."""
+    """Return the dialect of a file that begins with `head`, a remark, and whether the beginning is ASCII."""
     encoding, remark = find_encoding(head, lines, label)
     try:
         dialect = find_dialect(head, encoding, len(head) < HEAD_BYTES, label, header_row)
@@ -116,7 +116,7 @@ def _strip_mark(encoding: str) -> str:
 
 
 def find_encoding(head: bytes, lines: Iterable[bytes], name: str) -> tuple[str, str]:
-    """Return the encoding of a file and a remark on it, which is mostly empty."""
+    """Return the encoding of a file and a remark on it, which is usually empty."""
     for mark, encoding in _BYTE_ORDER_MARKS:
         if head.startswith(mark):
             return encoding, ""
@@ -134,7 +134,7 @@ def find_encoding(head: bytes, lines: Iterable[bytes], name: str) -> tuple[str, 
 
 
 def _find_wide(head: bytes, name: str) -> str:
-    """Return the kind of UTF-16 without a byte order mark, or raise an error for what is no text at all."""
+    """Return the kind of UTF-16 without a byte order mark, or raise an error if the file is not text."""
     even, odd = (head[start::2].count(0) / max(1, len(head[start::2])) for start in (0, 1))
     if even < _FEW_SIGNS and odd > 0.3:
         return "utf-16-le"
@@ -144,9 +144,9 @@ def _find_wide(head: bytes, name: str) -> str:
 
 
 def _scan(lines: Iterable[bytes]) -> tuple[int | None, int | None, bool]:
-    """Return the first lines, from 1, with letters that are UTF-8 and that are not; and if some bytes are no letters.
+    """Return the first lines, from 1, with UTF-8 letters and with other letters; and whether some bytes are no letters.
 
-    Pure ASCII says nothing.
+    Pure ASCII gives no evidence.
     """
     good = bad = None
     has_no_letters = False
@@ -168,7 +168,7 @@ def _scan(lines: Iterable[bytes]) -> tuple[int | None, int | None, bool]:
 
 
 class _Record(NamedTuple):
-    """The cells of a line, how many lines come before it, and where it is in the file, from 1."""
+    """The cells of a line, the number of lines before it, and its line number in the file, from 1."""
 
     cells: list[str]
     n_before: int = 0
@@ -176,7 +176,7 @@ class _Record(NamedTuple):
 
 
 def find_dialect(head: bytes, encoding: str, is_all: bool, name: str, header_row: int | None = None) -> Dialect:
-    """Find out how the cells of a text file are separated."""
+    """Return how the cells of a text file are separated."""
     text = codecs.getincrementaldecoder(encoding)().decode(head)
     sample = text if is_all else text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
     if not sample.strip():
@@ -199,7 +199,7 @@ def find_dialect(head: bytes, encoding: str, is_all: bool, name: str, header_row
 
 
 def _skip_titles(records: list[_Record], header_row: int | None) -> list[_Record]:
-    """Return the records from the names on; none if there is nothing in the row that is said to hold them."""
+    """Return the records from the names on; none if the given row of names is empty."""
     if header_row is None:
         return records[find_header([record.cells for record in records]) :]
     places = [k for k, record in enumerate(records) if record.line == header_row]
@@ -212,7 +212,7 @@ def set_names(dialect: Dialect, names: Sequence[str] | None, label: str) -> Dial
 
 
 def make_names(names: Sequence[str] | None, n_columns: int, label: str) -> list[str]:
-    """Return the given names if they are as many as the columns; x0, x1, ... if none are given."""
+    """Return the given names, one for each column; x0, x1, ... if none are given."""
     if names is not None and len(names) != n_columns:
         raise RequestError(f"{label} has {n_columns} columns, but the number of given names is {len(names)}.", "names")
     return list(names or (f"x{k}" for k in range(n_columns)))
@@ -243,7 +243,7 @@ def _split_at(lines: Iterable[str], delimiter: str) -> Iterator[_Record]:
 
 
 def _split_at_spaces(lines: Iterable[str]) -> Iterator[_Record]:
-    """Yield lines, of which the empty ones do not count as lines before others: the reader does not see them."""
+    """Yield lines; empty ones are not counted, because the reader does not see them."""
     n_before = 0
     for line, text in enumerate(lines, start=1):
         if text.strip():
@@ -252,13 +252,13 @@ def _split_at_spaces(lines: Iterable[str]) -> Iterator[_Record]:
 
 
 def _consistency(records: list[_Record]) -> float:
-    """Return which part of the records has as many cells as the first one, and 0 if that is one cell or none."""
+    """Return the fraction of the records with as many cells as the first one, 0 if that has at most one cell."""
     width = len(records[0].cells) if records else 0
     return 0.0 if width < 2 else sum(len(record.cells) == width for record in records) / len(records)
 
 
 def _holds_numbers_in_a_cell(records: list[_Record]) -> bool:
-    """Tell whether cells hold several numbers with spaces between, so that they are no cells."""
+    """Return whether cells have several numbers separated by spaces, so that the delimiter is wrong."""
     rows = [word.split() for word in (records[-1].cells if records else [])]
     return any(len(words) > 1 and all(_NUMBER.fullmatch(word) for word in words) for words in rows)
 

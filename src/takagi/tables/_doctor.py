@@ -1,4 +1,4 @@
-"""The check of a whole table before it is learned from."""
+"""The check of a whole table before training."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -15,34 +15,34 @@ from takagi.tables._findings import Finding, TableCheck
 from takagi.tables._leak_checks import find_leaks
 from takagi.tables._readings import ColumnReading, list_targets, read_column
 
-_MOST_ROWS = 20_000  # that are looked at
+_MOST_ROWS = 20_000  # that are checked
 _FEW_VALUES = 10
 _ROWS_PER_INPUT = 5
-_SURE = 1e-4  # chance of a false alarm about drift, over all columns
+_SURE = 1e-4  # probability of a false alarm about drift, over all columns
 _CLEAR_GAP = 0.3  # between two distributions, from 0 to 1
 _MOST_LISTED = 3
 
 
 def check_table(frame: Table, target: Any = None) -> TableCheck:
-    """Look through a table for what often goes wrong when a model is learned from it.
+    """Check a table for common problems before training.
 
     It finds identifiers and row numbers, codes that look like numbers, constant and nearly constant columns, equal
     rows and equal columns, leaks (columns that the target can be computed from, alone or as a sum or product), rare
-    levels, outliers, numbers such as -999 that stand for missing values, values that are missing where the target is
-    high or low, a target with few values, last rows that differ from the first, and too few rows. Nothing is changed.
+    levels, outliers, numbers such as -999 that mark missing values, missing values that are related to the target, a
+    target with few values, last rows that differ from the first, and too few rows. Nothing is changed.
 
     Parameters
     ----------
     frame : data frame of shape (n_rows, n_columns)
-        The table, of pandas, polars or pyarrow, in the order in which its rows came. Of more than 20,000 rows, the
-        first and the last 10,000 are looked at.
+        The table, of pandas, polars or pyarrow, with its rows in their original order. Of more than 20,000 rows, the
+        first and the last 10,000 are checked.
     target : str or array of shape (n_rows,), optional
-        The column to predict, or its values. Without it, only the columns are looked at.
+        The column to predict, or its values. Without it, only the columns are checked.
 
     Returns
     -------
     TableCheck
-        A tuple of findings, the gravest first; each has a kind, columns, evidence and advice.
+        A tuple of findings, the most severe first; each has a kind, columns, evidence and advice.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def _check(readings: list[ColumnReading], goal: ColumnReading | None) -> Iterato
 
 
 def _choose_rows(n_rows: int) -> np.ndarray | None:
-    """Return which rows to look at, None for all."""
+    """Return which rows to check, None for all."""
     half = _MOST_ROWS // 2
     return None if n_rows <= _MOST_ROWS else np.r_[:half, n_rows - half : n_rows]
 
@@ -130,7 +130,7 @@ def _check_target(goal: ColumnReading) -> Iterator[Finding]:
 
 
 def _find_equal_columns(readings: Sequence[ColumnReading]) -> Iterator[Finding]:
-    """Find columns that tell the rows apart as an earlier one does, or that are it in other units."""
+    """Find columns that divide the rows like an earlier one, or equal it in other units."""
     seen: dict[bytes, str] = {}
     for reading in readings:
         if reading.n_distinct < 2:
@@ -145,7 +145,7 @@ def _find_equal_columns(readings: Sequence[ColumnReading]) -> Iterator[Finding]:
 
 
 def _make_keys(reading: ColumnReading) -> list[bytes]:
-    """Return what equal columns have in common: which rows are alike, and standardized numbers."""
+    """Return keys that equal columns share: the groups of equal rows, and standardized numbers."""
     keys = []
     if reading.n_distinct < 0.9 * reading.n_present:
         _, first, places = np.unique(reading.codes, return_index=True, return_inverse=True)
@@ -158,7 +158,7 @@ def _make_keys(reading: ColumnReading) -> list[bytes]:
 
 
 def _find_equal_rows(readings: Sequence[ColumnReading], goal: ColumnReading | None) -> Iterator[Finding]:
-    """Find rows that are there twice, where a column has so many values that this is no chance."""
+    """Find duplicate rows, if a column has so many values that duplicates are not a coincidence."""
     columns = [*readings, *([goal] if goal is not None else [])]
     n_rows = len(columns[0].codes) if columns else 0
     if not any(one.n_distinct > 0.5 * n_rows for one in columns):
@@ -187,7 +187,7 @@ def _find_drift(readings: Sequence[ColumnReading], goal: ColumnReading | None) -
 
 
 def _counts_rows(reading: ColumnReading) -> bool:
-    """Whether a column rises by equal steps, or holds years in order: time itself."""
+    """Whether a column rises by equal steps, or has years in order, and so is time itself."""
     if reading.numbers is None or reading.n_present < len(reading.codes):
         return False
     steps = np.diff(reading.numbers)
@@ -196,7 +196,7 @@ def _counts_rows(reading: ColumnReading) -> bool:
 
 
 def _is_sorted(reading: ColumnReading) -> bool:
-    """Whether the rows are in the order of a column, or its levels lie in blocks."""
+    """Whether the rows are sorted by a column, or grouped by its levels."""
     codes = reading.codes[reading.codes >= 0]
     if not 2 <= reading.n_distinct <= max(2, 0.5 * len(codes)) and reading.kind == "category":
         return False
@@ -207,14 +207,14 @@ def _is_sorted(reading: ColumnReading) -> bool:
 
 
 def _measure_gap(reading: ColumnReading, sure: float) -> float:
-    """Return how far the last quarter of the rows is from the first half, 0 if it may be chance."""
+    """Return the distance between the last quarter of the rows and the first half, 0 if it may be chance."""
     n_rows = len(reading.codes)
     first, last = slice(0, n_rows // 2), slice(n_rows - n_rows // 4, n_rows)
     if reading.numbers is not None:
         early, late = (part[~np.isnan(part)] for part in (reading.numbers[first], reading.numbers[last]))
         if min(len(early), len(late)) < 10:
             return 0.0
-        test = ks_2samp(early, late, method="asymp")  # the exact one takes seconds
+        test = ks_2samp(early, late, method="asymp")  # the exact test takes seconds
         return float(test.statistic) if test.pvalue < sure and test.statistic > _CLEAR_GAP else 0.0
     table = np.array([_count_codes(reading, rows) for rows in (first, last)])
     table = table[:, table.sum(axis=0) > 0]
@@ -231,7 +231,7 @@ def _count_codes(reading: ColumnReading, rows: slice) -> IntArray:
 
 
 def _count_rows(readings: Sequence[ColumnReading]) -> Iterator[Finding]:
-    """Say where there are few rows for what is to be learned."""
+    """Yield a finding if there are too few rows to learn from."""
     if not readings:
         return
     n_rows = len(readings[0].codes)

@@ -1,4 +1,4 @@
-"""Tables as they are: a data frame with text, categories, booleans, numbers and missing values becomes a matrix."""
+"""The encoder: a data frame with text, categories, booleans, numbers and missing values becomes a matrix."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,38 +26,37 @@ from takagi.tables._means import cross_fit
 class TableEncoder(TableColumns, TransformerMixin, BaseEstimator):
     """Turn a table with text, categories, booleans, numbers and missing values into a matrix of numbers.
 
-    A number or boolean is one input, and so is each part of a date that matters: the year or the days since the first
-    one, the month, the weekday, the hour. Where it is missing, the input is NaN, which rules can do without. A category
-    is one 0/1 input for each of its levels, and a missing value is a level like the others. A level that training did
-    not have, and a missing value where training had none, is none of them: all inputs are 0. Levels never seen are
-    warned of.
+    A number or boolean is one input, and so is each useful part of a date: the year or the days since the first date,
+    the month, the weekday, the hour. If it is missing, the input is NaN, which rules can handle. A category has a 0/1
+    input for each of its levels, and a missing value is a level like the others. For a level that was not in training,
+    and for a missing value if training had none, all inputs are 0. Unknown levels give a warning.
 
-    Text all of whose values are numbers is a number, also with one unit or currency, separators of thousands or a
-    decimal comma; text of true and false is a boolean, and dates of one form are dates. The levels of an ordered
-    category are numbered. Empty text, "?", "NA", "N/A", "#N/A", "<NA>", "NaN", "null" and "missing", in small letters
-    or capitals, count as missing. A column without any value makes no input. Columns go by their names: their order
-    does not matter, and further ones are left out.
+    Text is a number if all values are numbers, also with one unit or currency, thousands separators or a decimal comma.
+    Text of true and false is a boolean, and dates in one form are dates. The levels of an ordered category are
+    numbered. Empty text, "?", "NA", "N/A", "#N/A", "<NA>", "NaN", "null" and "missing", in lower or upper case, count
+    as missing. A column without any value has no input. Columns are found by name: their order does not matter, and
+    additional columns are ignored.
 
-    Where `fit` is given a target of numbers, a category of more than `max_levels` levels is one number, the mean of the
-    target at the level, drawn to the mean of all by how few rows it has. `fit_transform`, and so a pipeline, takes the
-    means for each fifth of the rows from the other rows.
+    If `fit` gets a numeric target, a category of more than `max_levels` levels is one number (target encoding): the
+    mean of the target at the level, shrunk toward the mean of all, more so for levels with few rows. `fit_transform`,
+    and so a pipeline, uses out-of-fold means: those for each fifth of the rows come from the other rows.
 
     Parameters
     ----------
     max_levels : int, default=20
-        Most levels of a category. If there are more, the most frequent ones are kept, and of these only those that
-        occur more than once, so that a column of names or numbers of items makes no inputs.
+        Largest number of levels of a category. If there are more, the most frequent ones are kept, and of these only
+        those that occur more than once, so that a column of names or item numbers has no inputs.
     min_frequency : int, default=1
-        Rows that a level must occur in; rarer ones are treated as none of the levels.
+        Smallest number of rows of a level; rarer ones count as unknown.
     missing : {"keep", "fill"}, default="keep"
-        What becomes of a missing number, boolean or date. "keep": it stays missing, NaN. "fill", for models that take
-        no NaN: the training median, or of booleans the more frequent value, takes its place, and where training had
-        missing values a second input marks them with 1.
+        How to encode a missing number, boolean or date. "keep": it stays missing, NaN. "fill", for models that cannot
+        handle NaN: it is replaced by the training median, or for booleans by the more frequent value; if training had
+        missing values, a second input marks them with 1.
 
     Attributes
     ----------
     columns_ : tuple of Column
-        What is known of each column, in the order of training.
+        The description of each column, in the order of training.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -91,14 +90,14 @@ class TableEncoder(TableColumns, TransformerMixin, BaseEstimator):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Table, y: Any = None) -> "TableEncoder":
-        """Find out what each column is, and remember levels, and medians if they are to fill what is missing.
+        """Learn the kind and the levels of each column, and medians if they replace missing values.
 
         Parameters
         ----------
         X : data frame or array of shape (n_rows, n_columns)
             The table.
         y : array of shape (n_rows,), optional
-            The target, for the means at the levels of categories that have many.
+            The target, for target encoding of categories with many levels.
 
         Returns
         -------
@@ -126,8 +125,8 @@ class TableEncoder(TableColumns, TransformerMixin, BaseEstimator):
         X : data frame or array of shape (n_rows, n_columns)
             The table.
         y : array of shape (n_rows,), optional
-            The target. Means of it at the levels of a category are those over other rows, so that they tell a model
-            no more of a training row's target than of a new one's.
+            The target. Its means at the levels of a category are out-of-fold, so that they leak no target of a training
+            row.
 
         Returns
         -------
@@ -164,7 +163,7 @@ class TableEncoder(TableColumns, TransformerMixin, BaseEstimator):
     def show(self, X: Table) -> list[list[str]]:
         """Return the cells of a table as text, row by row, in the order of `columns_`.
 
-        A level never seen is said to be unknown, and a missing number that is filled tells what it is taken as.
+        An unknown level is marked as such, and a missing number that is filled is shown with its fill.
 
         Parameters
         ----------
@@ -228,14 +227,14 @@ class TableEncoder(TableColumns, TransformerMixin, BaseEstimator):
 
 
 def _keep_missing(column: Column) -> Column:
-    """Return a column of numbers that passes on what is missing; words that are numbers by the target's mean do not."""
+    """Return a column of numbers that keeps missing values; target-encoded words do not."""
     if column.kind == "category" or column.reading == MEAN:
         return column
     return replace(column, fill=None, has_missing=False)
 
 
 def _warn_of_texts(columns: Sequence[Column]) -> None:
-    """Warn of columns all of whose words are too rare to be levels, and of a day that is always the same."""
+    """Warn about columns whose words are all too rare to be levels, and about constant dates."""
     texts = [one for one in columns if one.kind == "category" and one.has_others]
     names = [repr(one.name) for one in texts if len(one.levels) == one.has_missing]
     if names:
@@ -248,7 +247,7 @@ def _warn_of_texts(columns: Sequence[Column]) -> None:
 
 
 def _read_target(y: Any, n_rows: int) -> FloatArray | None:
-    """Return a target of numbers, None if there is none, or several, or classes."""
+    """Return a single numeric target, None if there is none, or several, or classes."""
     values = None if y is None else np.asarray(y)
     if values is None or values.dtype.kind not in "fiub" or values.size != n_rows:
         return None

@@ -1,4 +1,4 @@
-"""What can go wrong with a table."""
+"""Errors and warnings about tables."""
 
 from typing import Any
 
@@ -9,14 +9,14 @@ class DatasetError(ValueError):
     Parameters
     ----------
     message : str
-        What was expected, what came, what to do.
+        What was expected, what was found, and what to do.
     about : str, default=""
-        The parameter that would help, such as "names"; a program can add how it is set there.
+        The parameter that would help, such as "names"; a program can add how to set it.
 
     Attributes
     ----------
     model : Pipeline, TSKRegressor or None
-        The best rules so far, if there were any when it happened; it predicts and can be saved.
+        The best rules so far, if there were any; they can predict and be saved.
     """
 
     model: Any = None
@@ -27,7 +27,7 @@ class DatasetError(ValueError):
 
 
 class RequestError(DatasetError):
-    """What is asked of a table is not there, such as a file, a column or a sheet: another request would do."""
+    """A requested file, column or sheet does not exist; another request would work."""
 
 
 class HeaderWarning(UserWarning):
@@ -39,7 +39,7 @@ class ColumnWarning(UserWarning):
 
 
 class TitleWarning(UserWarning):
-    """A table has rows above its names, which are left out."""
+    """A table has rows above its names, which are ignored."""
 
 
 class SheetWarning(UserWarning):

@@ -1,4 +1,4 @@
-"""Files as tables: text, Parquet, sheets, JSON and databases, told apart by their content, read whole or in blocks."""
+"""Files as tables: text, Parquet, sheets, JSON and databases, detected by content, read whole or in blocks."""
 
 import glob
 import io
@@ -31,7 +31,7 @@ _PARQUET, _OLD_EXCEL = b"PAR1", b"\xd0\xcf\x11\xe0"
 
 
 class NamedTable(Protocol):
-    """A table of which the columns are known."""
+    """A table with known columns."""
 
     @property
     def label(self) -> str:
@@ -49,7 +49,7 @@ class NamedTable(Protocol):
 class OpenTable(NamedTable, Protocol):
     """A table that can be read whole or in blocks.
 
-    Where the file does not tell, columns are read as the `kinds` that they are known to be, "number" or "words".
+    If the file has no types, columns are read as the given `kinds`, "number" or "words".
     """
 
     def read(self, columns: Sequence[str], kinds: Kinds = NO_KINDS) -> Any:
@@ -64,15 +64,15 @@ class OpenTable(NamedTable, Protocol):
 def open_table(source: str | Path | BinaryIO, layout: TableLayout | None = None) -> OpenTable:
     r"""Open a table: a text, Parquet, Excel, OpenDocument or JSON file, a database, or a stream of text.
 
-    Files are told apart by what is in them, whatever their names end in. They may be compressed with gzip, or lie in a
-    zip archive.
+    The format is detected from the content, not from the file name. Files may be compressed with gzip, or be in a zip
+    archive.
 
     Parameters
     ----------
     source : path, address or binary stream
         The file, the address of a database such as ``sqlite:///plant.db``, or text.
     layout : TableLayout, optional
-        What is known of it.
+        The user's settings for the table.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def _open_plain(file: FileBytes, layout: TableLayout) -> OpenTable:
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether a file is Parquet, or was to be if there is nothing in it."""
+    """Whether a file is Parquet, by its name if it is empty."""
     with path.open("rb") as stream:
         mark = stream.read(len(_PARQUET))
     return mark == _PARQUET or (not mark and path.suffix.lower() in PARQUET_SUFFIXES)
@@ -139,7 +139,7 @@ def _open_stream(stream: BinaryIO, layout: TableLayout) -> OpenTable:
     head = stream.read(HEAD_BYTES)
     if head.startswith((_PARQUET, ZIP, _OLD_EXCEL)):
         raise ValueError(f"{label} takes text, JSON lines and gzip; save what comes to a file first.")
-    read = getattr(stream, "read1", stream.read)  # as much as there is, and no waiting for more
+    read = getattr(stream, "read1", stream.read)  # as much as there is, without waiting for more
     pieces = chain([head], iter(lambda: read(HEAD_BYTES), b""))
     if head.startswith(GZIP):
         with unpacking(None):
@@ -151,12 +151,12 @@ def _open_stream(stream: BinaryIO, layout: TableLayout) -> OpenTable:
     if remark:
         warn_user(remark)
     if len(head) < HEAD_BYTES and not dialect.encoding.startswith(("utf-16", "utf-32")):
-        pieces = chain(pieces, [b"\n"])  # pyarrow wants one after the names, even if nothing follows
+        pieces = chain(pieces, [b"\n"])  # pyarrow needs one after the names, even if nothing follows
     return TextTable(_name(dialect, layout, label), None, io.BufferedReader(ByteStream(pieces)))
 
 
 def open_texts(files: Sequence[FileBytes], layout: TableLayout) -> list[TextTable]:
-    """Open text files that are parts of one table, and so written alike."""
+    """Open text files that are parts of one table and have the same format."""
     dialects, remark = read_dialects(files, layout.header_row)
     if remark:
         warn_user(remark)
@@ -184,7 +184,7 @@ def _check_names(table: NamedTable) -> None:
 def find_columns(table: NamedTable, wanted: Sequence[str], about: str = "") -> list[str]:
     """Return the names if the table has them all, or raise an error with the nearest one.
 
-    The error is a `RequestError` if `about` says what asks for them; without it they are a model's.
+    The error is a `RequestError` if `about` names the option that asks for them; without it they are those of a model.
     """
     known = set(table.names)
     for name in wanted:
@@ -197,7 +197,7 @@ def find_columns(table: NamedTable, wanted: Sequence[str], about: str = "") -> l
 
 
 class ParquetTable:
-    """A Parquet file, whose columns have types of their own."""
+    """A Parquet file, whose columns have types."""
 
     description = "Parquet"
 
@@ -229,7 +229,7 @@ class ParquetTable:
 
 
 def locate_file(source: str | Path) -> Path:
-    """Return a path to a file that is there, or raise an error with the nearest name."""
+    """Return the path of an existing file, or raise an error with the nearest name."""
     path = Path(source).expanduser()
     if path.is_dir():
         raise RequestError(f"{path} is a folder; give a file in it.")
@@ -239,7 +239,7 @@ def locate_file(source: str | Path) -> Path:
 
 
 def find_files(source: Any) -> list[Path]:
-    """Return the files that a path, a folder, a pattern or a sequence of them means."""
+    """Return the files of a path, a folder, a pattern or a sequence of them."""
     if isinstance(source, str | Path):
         return _find(source)
     if not isinstance(source, Iterable) or hasattr(source, "dtypes") or hasattr(source, "dtype"):
@@ -285,6 +285,6 @@ def _lacking_error(path: Path) -> RequestError:
 
 
 def _is_data(file: Path, folder: Path) -> bool:
-    """Whether a file is data, and none of those that other tools leave beside it, such as _metadata."""
+    """Whether a file is data, and not a file of other tools such as _metadata."""
     is_known = file.is_file() and file.name.lower().endswith(_SUFFIXES)
     return is_known and not any(part.startswith(("_", ".")) for part in file.relative_to(folder).parts)

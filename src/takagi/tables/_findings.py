@@ -1,4 +1,4 @@
-"""What a check of a table finds: one finding says which columns, what was seen, and what to do."""
+"""The findings of a table check: each has columns, evidence and advice."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,23 +23,23 @@ FINDING_KINDS = (
     "missing with target",
     "outliers",
     "rare levels",
-)  # the gravest first
+)  # the most severe first
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something to look at before a table is learned from.
+    """A possible problem of a table, to look at before training.
 
     Parameters
     ----------
     kind : str
-        What it is, such as "leak" or "identifier".
+        Its kind, such as "leak" or "identifier".
     columns : tuple of str
-        The columns it is about; none if it is the whole table.
+        The columns concerned; none if it is the whole table.
     evidence : str
-        What was seen, with its figures.
+        What was found, with figures.
     advice : str
-        What to do, or how to tell whether something is to be done.
+        What to do, or how to decide whether something needs to be done.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Finding:
 
 
 class TableCheck(tuple[Finding, ...]):
-    """All findings of a table, the gravest first: a tuple that prints as a list of lines.
+    """All findings of a table, the most severe first: a tuple that prints as a list of lines.
 
     Examples
     --------

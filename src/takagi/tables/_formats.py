@@ -1,6 +1,7 @@
 """Numbers and dates as people write them: "$1,234.50", "12.5 %", "1.234,5", "3 rooms", "03/11/2024 14:30".
 
-A column has one form. It is found out from the distinct words of training and kept, so that new words are read alike.
+A column has one form. It is detected from the distinct words of training and kept, so that new words are read in the
+same way.
 """
 
 import re
@@ -18,7 +19,7 @@ _GROUPS = {
     ".": re.compile(r"(\d{1,3}([,'\u2019\u00a0\u202f ]\d{3})+|\d+)?(\.\d*)?"),
     ",": re.compile(r"(\d{1,3}([.'\u2019\u00a0\u202f ]\d{3})+|\d+)?(,\d*)?"),
 }
-_SCALES = frozenset({"k", "m", "b", "bn", "mn", "mio", "mrd", "t", "e"})  # 3k and 3m would be of different sizes
+_SCALES = frozenset({"k", "m", "b", "bn", "mn", "mio", "mrd", "t", "e"})  # 3k and 3m would have different units
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _CLOCK = r"(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?\s?([ap]m)?\s?(?:z|utc|[+-]\d{2}:?\d{2})?"
 _TIMED = rf"(?:[t ,]+{_CLOCK})?"
@@ -30,7 +31,7 @@ _EPOCH = datetime(1970, 1, 1)
 
 
 def find_number_form(words: Iterable[str]) -> str | None:
-    """Return how numbers are written: the decimal sign and what stands beside each of them; None if a word is none.
+    """Return the form of numbers: the decimal sign and the unit; None if a word is not a number.
 
     >>> find_number_form(["$1,234.50", "$7"]), find_number_form(["1.234,5 kg", "0,5 kg"])
     ('.$', ',kg')
@@ -52,7 +53,7 @@ def find_number_form(words: Iterable[str]) -> str | None:
 
 
 def parse_in_form(word: str, form: str) -> float | None:
-    """Return the number that a word is, None if it is none of this form.
+    """Return the number that a word represents, None if it does not have this form.
 
     >>> parse_in_form("-$1,234.50", ".$"), parse_in_form("(12)", "."), parse_in_form("3,5", ",kg")
     (-1234.5, -12.0, 3.5)
@@ -69,7 +70,7 @@ def parse_in_form(word: str, form: str) -> float | None:
 
 
 def _part(word: str) -> tuple[float, str, str] | None:
-    """Return the sign of a number in a word, its unit in small letters, and its digits with all signs between them."""
+    """Return the sign of a number in a word, its unit in lower case, and its digits with all separators."""
     match = _NUMBER.fullmatch(word)
     if match is None or (match["before"] and match["after"]) or bool(match["open"]) != bool(match["close"]):
         return None
@@ -101,9 +102,9 @@ DATE_FORMS = tuple(_DATES)
 
 
 def find_date_form(words: Iterable[str]) -> str | None:
-    """Return how dates are written, None if a word is no date of the form of the others.
+    """Return the form of dates, None if a word is not a date in the form of the others.
 
-    Where day and month cannot be told apart, the day comes first.
+    If day and month cannot be distinguished, the day comes first.
 
     >>> find_date_form(["2024-03-01 10:30", "2024-12-24"]), find_date_form(["3/25/2024", "1/2/2024"])
     ('y-m-d', 'm/d/y')
@@ -116,7 +117,7 @@ def find_date_form(words: Iterable[str]) -> str | None:
 
 
 def parse_date(word: str, form: str) -> float | None:
-    """Return the days since 1970 at which a word is, None if it is no date of this form.
+    """Return the days since 1970 of a date, None if the word does not have this form.
 
     >>> parse_date("02.01.1970 12:00", "d/m/y"), parse_date("31.02.2020", "d/m/y"), parse_date("6:30 pm", "clock")
     (1.5, None, 0.7708333333333334)
@@ -139,13 +140,13 @@ def parse_date(word: str, form: str) -> float | None:
 
 
 def _read_month(name: str) -> int:
-    """Return the number of a month, 0 for a word that is none."""
+    """Return the number of a month, 0 if the word is not a month."""
     start = name.lower()[:3]
     return _MONTHS.index(start) + 1 if start in _MONTHS else 0
 
 
 def _read_clock(groups: Sequence[str | None]) -> float | None:
-    """Return the hours of the day, None if there are none such."""
+    """Return the time of day in hours, None if it is invalid."""
     if not groups or groups[0] is None:
         return 0.0
     hour, minute, second = int(groups[0]), int(groups[1] or 0), float(groups[2] or 0)
@@ -154,11 +155,11 @@ def _read_clock(groups: Sequence[str | None]) -> float | None:
     return hour + minute / 60 + second / 3600 if hour < 24 and minute < 60 and second < 61 else None
 
 
-# -- what is wrong -----------------------------------------------------------------------------------------------------
+# -- wrong words -------------------------------------------------------------------------------------------------------
 
 
 def find_odd_word(words: Sequence[str]) -> tuple[str, int] | None:
-    """Return what nearly all words are, "numbers" or "dates", and the place of the first that is not of their form."""
+    """Return what nearly all words are, "numbers" or "dates", and the index of the first that differs."""
     tests: list[tuple[str, Callable[[str], object]]] = [
         ("numbers", _part),
         ("dates", lambda word: any(parse_date(word, form) is not None for form in DATE_FORMS)),
@@ -171,7 +172,7 @@ def find_odd_word(words: Sequence[str]) -> tuple[str, int] | None:
 
 
 def _find_other_form(words: Sequence[str], what: str) -> int:
-    """Return the first word that is not written as the first one."""
+    """Return the first word in another form than that of the first one."""
     form = (find_number_form if what == "numbers" else find_date_form)(words[:1])
     parse = parse_in_form if what == "numbers" else parse_date
     return next((k for k, word in enumerate(words) if form is None or parse(word, form) is None), 0)

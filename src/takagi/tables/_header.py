@@ -1,4 +1,4 @@
-"""Where the names of a table stand: in its first row, or below titles and notes."""
+"""The row of the names of a table: its first row, or a row below titles and notes."""
 
 import re
 from collections import Counter
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from statistics import median
 
 _NUMBER = re.compile(r"[-+(]*[^\w\s]?\s?\d[\d.,' :/-]*([eE][-+]?\d+)?\s?%?\)?")
-_FULL = 0.6  # of the columns that are usual; a row with fewer is a title
+_FULL = 0.6  # fraction of the usual number of columns; a row with fewer is a title
 
 
 def find_header(rows: Sequence[Sequence[str]]) -> int:
-    """Return which of the first rows holds the names: 0, unless titles stand above them.
+    """Return which of the first rows has the names: 0, unless there are titles above them.
 
-    A title has clearly fewer filled cells than the rows usually have. The row below is taken for names only if it does
-    not look like data.
+    A title has clearly fewer filled cells than the rows usually have. The row below a title has the names only if it
+    does not look like data.
 
     >>> find_header([["Tips in 1990"], ["bill", "tip", "sex"], ["16.99", "1.01", "F"], ["10.34", "1.66", "M"]])
     1

@@ -1,4 +1,4 @@
-"""Tables of JSON: an object in each line, or a list of objects."""
+"""Tables in JSON: an object in each line, or a list of objects."""
 
 import io
 import json
@@ -30,7 +30,7 @@ def is_json(head: bytes, name: str = "") -> bool:
 
 
 def open_json(stream: BinaryIO, label: str) -> WholeTable:
-    """Read objects as rows; an object in an object makes columns such as "engine.power"."""
+    """Read objects as rows; nested objects become columns such as "engine.power"."""
     pandas = need_extra("pandas", "cli")
     text = io.TextIOWrapper(stream, encoding="utf-8-sig")
     try:
@@ -38,7 +38,7 @@ def open_json(stream: BinaryIO, label: str) -> WholeTable:
     except UnicodeDecodeError:
         raise DatasetError(f"{label} is not UTF-8, as JSON is. Save it as UTF-8.") from None
     finally:
-        text.detach()  # the stream is closed by whoever opened it
+        text.detach()  # the caller closes the stream
     if not rows:
         raise DatasetError(f"{label} is empty.")
     frame = pandas.json_normalize(rows)
@@ -46,7 +46,7 @@ def open_json(stream: BinaryIO, label: str) -> WholeTable:
 
 
 def _read_objects(text: io.TextIOWrapper, label: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects, or raise an error that names the line of what is none."""
+    """Yield the objects, or raise an error that names the line of a value that is not an object."""
     for number, line in enumerate(text, start=1):
         if not line.strip():
             continue

@@ -1,4 +1,4 @@
-"""What a user says of a table, and what is said where it was found out."""
+"""The user's settings for a table, and messages about detected ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,21 +12,21 @@ _MOST_SHOWN = 8
 
 @dataclass(frozen=True)
 class TableLayout:
-    """What a user says of a table.
+    """The user's settings for a table.
 
     Parameters
     ----------
     no_header : bool, default=False
         Whether the first line of a text file or sheet is data; the columns are then x0, x1 and so on.
     names : sequence of str, optional
-        Names of all columns; the first line is then data, too.
+        Names of all columns; the first line is then also data.
     sheet : str, optional
-        Of an Excel or OpenDocument file, the name of a sheet or its number from 1; of an archive, that of a file.
+        The name of a sheet of an Excel or OpenDocument file, or its number from 1; for an archive, the name of a file.
     header_row : int, optional
-        The line of a text file, or row of a sheet, that holds the names, from 1; what is above it is left out. By
-        default it is found out.
+        The line of a text file, or row of a sheet, that has the names, from 1; rows above it are ignored. By default it
+        is detected.
     query : str, optional
-        Of a database, the query whose rows are the table.
+        The query of a database whose rows are the table.
     """
 
     no_header: bool = False
@@ -45,7 +45,7 @@ class TableLayout:
         return self.no_header or self.names is not None
 
     def refuse(self, label: str, kind: str, *fields: str) -> None:
-        """Raise an error if something is said that a table of a kind has of its own, or has not."""
+        """Raise an error if a setting does not apply to this kind of table."""
         reasons = {
             "no_header": "has names of its own; give no others",
             "names": "has names of its own; give no others",
@@ -59,7 +59,7 @@ class TableLayout:
 
 
 def tell_titles(label: str, n_rows: int, line: int, names: Sequence[str], what: str = "line") -> None:
-    """Say that rows above the names were left out."""
+    """Warn that rows above the names are ignored."""
     shown = list_names(names[:3]) + (", ..." if len(names) > 3 else "")
     rows = count(n_rows, what)
     warn_user(f"{label} has {rows} above its names, which are in {what} {line}: {shown}.", TitleWarning)

@@ -1,4 +1,4 @@
-"""Checks for columns that hold the target: one that gives it away, and several that add up or multiply to it."""
+"""Checks for leaks: a column that determines the target, or several whose sum or product is the target."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from takagi.tables._findings import Finding
 from takagi.tables._readings import ColumnReading
 
 _LEAK = 0.99  # share of the target's variance that one column explains
-_EXACT = 1e-4  # share of the variance that a formula may leave
+_EXACT = 1e-4  # share of the variance that a formula may leave unexplained
 _MOST_COLUMNS = 150
 _MOST_TERMS = 6
 _FEWEST_ROWS = 20
@@ -41,9 +41,9 @@ def find_leaks(readings: Sequence[ColumnReading], target: FloatArray) -> Iterato
 
 
 def _explain(reading: ColumnReading, known: np.ndarray, y: FloatArray) -> float:
-    """Return the share of the target's variance that other rows of similar values explain.
+    """Return the share of the target's variance that other rows with similar values explain.
 
-    Ranks of the target are tried as well, since a few large values may hide what holds for all others.
+    Ranks of the target are tried as well, since a few large values may hide a relation.
     """
     present = known & (reading.codes >= 0)
     kept = present[known]
@@ -60,9 +60,10 @@ def _explain(reading: ColumnReading, known: np.ndarray, y: FloatArray) -> float:
 
 
 def _share_left_out(places: IntArray, y: FloatArray, values: FloatArray | None) -> float:
-    """Return 1 - the squared error of predicting each row by the others of its value, over the variance.
+    """Return 1 - the leave-one-out squared error of predicting each row by rows of the same value, over the variance.
 
-    A number that occurs once is predicted on the line between its neighbors, a word that occurs once by the mean.
+    A number that occurs once is predicted by linear interpolation between its neighbors, a word that occurs once by the
+    mean.
     """
     counts = np.bincount(places).astype(float)
     sums = np.column_stack([np.bincount(places, column) for column in y.T])
@@ -76,7 +77,7 @@ def _share_left_out(places: IntArray, y: FloatArray, values: FloatArray | None) 
 
 
 def _interpolate(values: FloatArray, means: FloatArray) -> FloatArray:
-    """Return for each of some sorted numbers the mean between its neighbors; at an end, its neighbor's."""
+    """Interpolate linearly at each of some sorted numbers between its neighbors; at an end, use its neighbor."""
     if len(values) < 3:
         return means[::-1]
     part = ((values[1:-1] - values[:-2]) / (values[2:] - values[:-2]))[:, None]
@@ -102,7 +103,7 @@ def _find_formula(readings: Sequence[ColumnReading], known: np.ndarray, y: Float
 
 
 def _gather(readings: Sequence[ColumnReading], known: np.ndarray) -> tuple[list[str], FloatArray]:
-    """Return names and numbers of the columns that have nearly all of their values."""
+    """Return names and numbers of the columns with almost no missing values."""
     full = [one for one in readings if one.numbers is not None and not np.isnan(one.numbers[known]).mean() > 0.1]
     full = full[:_MOST_COLUMNS]
     columns = [one.numbers[known] for one in full if one.numbers is not None]
@@ -112,7 +113,7 @@ def _gather(readings: Sequence[ColumnReading], known: np.ndarray) -> tuple[list[
 def _solve(X: FloatArray, y: FloatArray, names: list[str]) -> tuple[FloatArray, list[str]] | None:
     """Return the weights, bias first, of the few columns whose sum is the target, or None.
 
-    Columns are dropped one by one, that of the least loss first, while what is left of the variance stays tiny.
+    Columns are dropped one by one, that with the smallest loss first, while the unexplained variance stays tiny.
     """
     n_rows, n_columns = X.shape
     if n_columns < 2 or n_rows < 2 * n_columns + _FEWEST_ROWS or y.std() == 0:
@@ -144,7 +145,7 @@ def _solve_logs(X: FloatArray, y: FloatArray, names: list[str]) -> tuple[FloatAr
 
 
 def _write_sum(weights: FloatArray, names: Sequence[str]) -> str:
-    """Write a sum of columns, without a bias that is nothing beside the others.
+    """Write a sum of columns, without a negligible bias.
 
     >>> _write_sum(np.array([1e-9, 1.0, -1.0, 2.5]), ["total", "tax", "fee"])
     'total - tax + 2.5 fee'

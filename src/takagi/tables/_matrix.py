@@ -1,4 +1,4 @@
-"""The columns of a table as an encoder knows them: what makes the matrix of a table, and needs no scikit-learn."""
+"""The fitted part of an encoder, which turns a table into a matrix without scikit-learn."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ from takagi.tables._describe import count_codes, show_cells
 
 
 class TableColumns:
-    """What a fitted `TableEncoder` knows, which is all that the matrix of a table takes.
+    """The fitted part of a `TableEncoder`, which turns a table into a matrix.
 
     Attributes
     ----------
     columns_ : tuple of Column
-        What is known of each column, in the order of training.
+        The description of each column, in the order of training.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -34,14 +34,14 @@ class TableColumns:
 
     @classmethod
     def from_columns(cls, columns: Sequence[Column], *, has_names: bool = True, **params: Any) -> Any:
-        """Return a fitted encoder from what it knows of its columns.
+        """Return a fitted encoder from descriptions of its columns.
 
         Parameters
         ----------
         columns : sequence of Column
             As in `columns_`.
         has_names : bool, default=True
-            Whether the table has names to look columns up by.
+            Whether columns are found by name.
         **params : dict
             Parameters of the encoder.
 
@@ -101,7 +101,7 @@ class TableColumns:
         self._told: set[str] = set()
 
     def pick_columns(self, X: Table) -> list[Any]:
-        """Return the table's column for each of `columns_`, by name if there are names, else by place."""
+        """Return the table's column for each of `columns_`, by name if there are names, else by position."""
         names = getattr(self, "feature_names_in_", None)
         given = list(X.columns) if is_frame(X) else []
         if names is None or not given or not all(isinstance(name, str) for name in given):
@@ -115,7 +115,7 @@ class TableColumns:
         return [X[column.origin] for column in self.columns_]
 
     def _check_columns(self, X: Table) -> None:
-        """Raise an error unless a table that goes by place has as many columns as training had."""
+        """Raise an error unless a table without names has as many columns as in training."""
         if X.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {X.shape[1]} columns, but training had {self.n_features_in_}.")
 
@@ -148,14 +148,14 @@ class TableColumns:
 
 
 def find_places(cells: Cells, column: Column) -> IntArray:
-    """Return the place of each row's word among the levels, -1 for none of them."""
+    """Return the index of each row's word among the levels, -1 for an unknown word."""
     codes, words = as_words(cells)
     place = {level: k for k, level in enumerate(column.levels)}
     return np.array([*(place.get(word, -1) for word in words), place.get(MISSING, -1)])[codes]
 
 
 def accept_table(X: Table, min_rows: int) -> Table:
-    """Return a frame as it is, a table of pyarrow as one, and anything else as an array of two dimensions."""
+    """Return a data frame unchanged, a pyarrow table as a data frame, and anything else as a 2-D array."""
     if is_dask(X):
         raise TypeError(
             "X is a Dask collection; takagi.fit_dataset(frame, target) fits one, text and missing values included."
@@ -165,7 +165,7 @@ def accept_table(X: Table, min_rows: int) -> Table:
     X = accept_arrow(X)
     if not is_frame(X):
         X = np.where(X.mask, None, X.data.astype(object)) if np.ma.is_masked(X) else X
-        from sklearn.utils.validation import check_array  # takes a second, which data frames need not wait for
+        from sklearn.utils.validation import check_array  # takes a second, and data frames do not need it
 
         return check_array(
             X, dtype=None, ensure_all_finite=False, ensure_min_samples=min_rows, estimator="TableEncoder"
@@ -185,7 +185,7 @@ def is_frame(X: Table) -> bool:
 
 
 def split_columns(X: Table) -> list[Any]:
-    """Return the columns of a table, by place."""
+    """Return the columns of a table, by position."""
     if not is_frame(X):
         return list(X.T)
     return [X.iloc[:, k] for k in range(X.shape[1])] if hasattr(X, "iloc") else list(X.iter_columns())

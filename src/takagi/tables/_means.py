@@ -1,4 +1,4 @@
-"""Categories of many levels as numbers: the mean of the target at each level, drawn to the mean of all."""
+"""Target encoding: the mean of the target at each level, shrunk toward the mean of all."""
 
 from collections.abc import Sequence
 
@@ -9,9 +9,9 @@ from takagi.tables._column import MEAN, MISSING, Column
 
 
 def find_means(codes: IntArray, y: FloatArray, n_levels: int) -> tuple[FloatArray, float]:
-    """Return the mean of the target at each level, drawn to the mean of all, and the latter; a code of -1 is no level.
+    """Return the mean of the target at each level, shrunk toward the overall mean, and that mean; code -1 is no level.
 
-    A level of n rows counts as n / (n + m), where m is the variance within levels over that between them [1]_.
+    A level of n rows has the weight n / (n + m), where m is the variance within levels over that between them [1]_.
 
     References
     ----------
@@ -31,7 +31,7 @@ def find_means(codes: IntArray, y: FloatArray, n_levels: int) -> tuple[FloatArra
 
 
 def cross_fit(codes: IntArray, y: FloatArray, n_levels: int, n_folds: int = 5) -> FloatArray:
-    """Return for each row the mean of its level over rows of other folds, so that its own target is not in it."""
+    """Return out-of-fold means: for each row, the mean of its level over rows of other folds."""
     folds = np.random.default_rng(0).permutation(len(y)) % n_folds
     out = np.empty(len(y))
     for fold in range(n_folds):

@@ -1,4 +1,4 @@
-"""From what a user gives to a source: a path, a folder, a pattern, several of them, or a collection."""
+"""Opening a source: from a path, a folder, a pattern, several of them, or a collection."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ def open_rows(
     *,
     has_classes: bool = False,
 ) -> RowSource:
-    """Open rows to learn from: a Parquet or CSV file, a folder or pattern of such, several, or a collection."""
+    """Open training rows: a Parquet or CSV file, a folder or pattern of such files, several, or a collection."""
     if is_dask(source):
         names = _frame_columns(source)
         return DaskSource.from_frame(
@@ -48,7 +48,7 @@ def open_dataset(source: Any, layout: TableLayout | None = None) -> Any:
     try:
         if kinds.pop():
             return arrow.dataset([str(path) for path in paths], format="parquet", partitioning="hive")
-    except (OSError, ValueError) as error:  # pyarrow's errors are either; it looks into the first file only
+    except (OSError, ValueError) as error:  # pyarrow raises either; it checks only the first file
         raise DatasetError(f"{paths[0]} is damaged or empty: {str(error).splitlines()[0]}") from error
     try:
         return TextParts(open_texts([find_bytes(path) for path in paths], layout or TableLayout()))
@@ -57,14 +57,14 @@ def open_dataset(source: Any, layout: TableLayout | None = None) -> Any:
 
 
 def _refuse_whole(paths: Sequence[Path]) -> None:
-    """Raise an error for files that are read whole only."""
+    """Raise an error for files that can only be read whole."""
     for path in paths:
         if is_json(b"", path.name):
             raise DatasetError(f"{path} is JSON, which is not read in parts; write the rows to Parquet or CSV first.")
 
 
 def name_source(source: Any) -> str:
-    """Return what messages call a source."""
+    """Return the name of a source in messages."""
     if isinstance(source, str | Path):
         return str(source)
     return f"{len(source)} files" if isinstance(source, list | tuple) else "the dataset"

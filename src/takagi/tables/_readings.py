@@ -1,4 +1,4 @@
-"""Columns of a table as its checks see them."""
+"""Columns of a table, read for its checks."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,12 +14,12 @@ _MOST_CLASSES = 20
 
 @dataclass(frozen=True)
 class ColumnReading:
-    """One column: what it is, its numbers (none for a category), and which of its distinct values each row has."""
+    """One column: its kind, its numbers (none for a category), and which of its distinct values each row has."""
 
     name: str
     kind: str  # "number", "boolean" or "category"
     cells: Cells
-    n_rows: int  # of the whole table, of which these may be some
+    n_rows: int  # of the whole table; these rows may be a sample
 
     @cached_property
     def numbers(self) -> FloatArray | None:
@@ -30,7 +30,7 @@ class ColumnReading:
 
     @cached_property
     def codes(self) -> IntArray:
-        """Place of each row's value among the distinct ones, -1 where missing."""
+        """Index of each row's value among the distinct ones, -1 where missing."""
         return self._distinct[0]
 
     @property
@@ -44,22 +44,22 @@ class ColumnReading:
 
     @cached_property
     def counts(self) -> IntArray:
-        """How many rows have each distinct value."""
+        """Number of rows of each distinct value."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.words))
 
     @property
     def n_present(self) -> int:
-        """How many rows have a value."""
+        """Number of values that are not missing."""
         return int(self.counts.sum())
 
     @property
     def n_distinct(self) -> int:
-        """How many values are different."""
+        """Number of distinct values."""
         return int((self.counts > 0).sum())
 
     @cached_property
     def whole(self) -> FloatArray | None:
-        """The numbers that are there, if all of them are whole."""
+        """The numbers that are not missing, if all of them are integers."""
         if self.kind != "number" or self.numbers is None:
             return None
         present = self.numbers[~np.isnan(self.numbers)]
@@ -67,7 +67,7 @@ class ColumnReading:
 
 
 def read_column(values: Any, name: str, n_rows: int) -> ColumnReading | None:
-    """Read a column; None for one that cannot be learned from as it is, such as lists, or that has no value."""
+    """Read a column; None for one that cannot be used, such as lists, or that has no value."""
     try:
         cells = read_cells(values, name)
         reading = ColumnReading(name, find_kind(cells), cells, n_rows)

@@ -11,13 +11,13 @@ from takagi.tables._text import TextTable
 
 @dataclass(frozen=True)
 class TextParts:
-    """Text files that are parts of one table; what is asked of it is what is asked of a pyarrow dataset."""
+    """Text files that are parts of one table, with the interface of a pyarrow dataset."""
 
     files: list[TextTable]
 
     @property
     def schema(self) -> Any:
-        """The columns of the first file, and what the names of its folders tell."""
+        """The columns of the first file, and those from the names of its folders."""
         arrow, first = need_extra("pyarrow", "parquet"), self.files[0]
         fields = [arrow.field(name, arrow.string()) for name in first.constants]
         return arrow.schema([*first.physical_schema, *fields])
@@ -32,7 +32,7 @@ _WORDS = {"number": _NUMBERS, "text": "text", "boolean": _TRUTH, "date": "dates 
 
 
 def check_files(dataset: Any, columns: list[str], reads_all: bool) -> Any:
-    """Return the schema of a dataset if every file has its columns, all or some, in the same kinds."""
+    """Return the schema of a dataset if every file has all or some of its columns, with the same kinds."""
     arrow = need_extra("pyarrow", "parquet")
     first, schemas, known = "", [], {field.name: name_type(field.type) for field in dataset.schema}
     for fragment in list_fragments(dataset):
@@ -57,11 +57,11 @@ def check_files(dataset: Any, columns: list[str], reads_all: bool) -> Any:
 
 
 def _unify(arrow: Any, schemas: list[Any]) -> Any:
-    """Return the schema of all files; where only some have categories, they are text."""
+    """Return the schema of all files; a column that is a category in only some of them is text."""
     for candidates in (schemas, [_spell_out(schema) for schema in schemas]):
         try:
             return arrow.unify_schemas(candidates, promote_options="permissive")
-        except (TypeError, ValueError) as error:  # pyarrow's errors are either
+        except (TypeError, ValueError) as error:  # pyarrow raises either
             reason = str(error).splitlines()[0]
     raise DatasetError(f"The files do not go together: {reason}")
 
@@ -98,20 +98,20 @@ def _compare(here: dict[str, str], known: dict[str, str], columns: list[str], pa
 
 
 def find_constants(fragment: Any) -> dict[str, Any]:
-    """Return the columns that the folders' names tell."""
+    """Return the columns that come from the folders' names."""
     if isinstance(fragment, TextTable):
         return fragment.constants
     return need_extra("pyarrow.dataset", "parquet").get_partition_keys(fragment.partition_expression)
 
 
 def name_type(kind: Any) -> str:
-    """Return in words what a column of a type holds."""
+    """Return the content of a column of a type as text."""
     kind = getattr(kind, "value_type", kind) if find_type(kind) == "category" else kind
     return _WORDS.get(find_type(kind), str(kind))
 
 
 def check_target(kind: Any, name: str) -> None:
-    """Raise an error unless a target's type is one of numbers."""
+    """Raise an error unless a target's type is numeric."""
     found = name_type(kind)
     if found == _NOTHING:
         raise DatasetError(f"The target {name!r} has no value in any row.")
@@ -134,14 +134,14 @@ def check_classes(kind: Any, name: str) -> None:
 
 
 def check_weight(kind: Any, name: str) -> None:
-    """Raise an error unless the type of a column of weights is one of numbers."""
+    """Raise an error unless the type of a column of weights is numeric."""
     found = name_type(kind)
     if found != _NUMBERS:
         raise DatasetError(f"sample_weight {name!r} must be numbers, but holds {found}. Choose another column.")
 
 
 def widen_text(dataset: Any, schema: Any) -> Any:
-    """Return the schema to read text files by: an integer may be a fraction further down, and nothing may be text."""
+    """Return the schema for text files: integers may become fractions further down, and empty columns text."""
     arrow, types = need_extra("pyarrow", "parquet"), need_extra("pyarrow.types", "parquet")
     if not isinstance(dataset, TextParts) and type(getattr(dataset, "format", None)).__name__ != "CsvFileFormat":
         return schema

@@ -17,8 +17,8 @@ from takagi.tables._unpack import ZIP, FileBytes
 from takagi.tables._whole import WholeTable
 
 _OPEN_DOCUMENT = b"mimetypeapplication/vnd.oasis.opendocument"
-_MOST_ROWS = 100  # that the names are looked for in
-_MOST_AREAS = 3  # of merged cells that are named
+_MOST_ROWS = 100  # that are searched for the names
+_MOST_AREAS = 3  # of merged cells that are listed
 _BOOK, _BOOK_LINKS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
 _LINKS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
@@ -39,12 +39,12 @@ def open_sheet(file: FileBytes, layout: TableLayout) -> WholeTable:
 
 
 def _find_first_row(frame: Any, n_rows: int) -> int:
-    """Return the row of the sheet, from 1, that holds the names of as many rows, or else the first of them."""
+    """Return the row of the sheet, from 1, that has the names, or else the first of the given rows."""
     return int(frame.index[max(0, len(frame) - n_rows - 1)]) + 1
 
 
 def _tell_merged(label: str, content: bytes, sheet: str, first_row: int) -> None:
-    """Warn of merged cells from the row of the names on: only the first of them has a value."""
+    """Warn about merged cells from the row of the names on: only the first of them has a value."""
     merged = [area for area in _list_merged(content, sheet) if int(re.findall(r"\d+", area)[-1]) >= first_row]
     if merged:
         shown = ", ".join(merged[:_MOST_AREAS]) + (", ..." if len(merged) > _MOST_AREAS else "")
@@ -55,7 +55,7 @@ def _tell_merged(label: str, content: bytes, sheet: str, first_row: int) -> None
 
 
 def _list_merged(content: bytes, sheet: str) -> list[str]:
-    """Return the areas of merged cells of a sheet, such as A3:A12; none for what is no new Excel file."""
+    """Return the areas of merged cells of a sheet, such as A3:A12; none for other files than .xlsx."""
     if not content.startswith(ZIP):
         return []
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -84,12 +84,12 @@ def _read_sheet(label: str, content: bytes, kind: str, wanted: str | None) -> tu
         raise
     except ImportError as error:
         raise ImportError(f'{label} needs a reader for {kind}: pip install "takagi[sources]" ({error})') from error
-    except Exception as error:  # the readers have errors of their own
+    except Exception as error:  # the readers raise their own errors
         raise ValueError(f"{label} is damaged or not {kind}: {error}") from error
 
 
 def _name_columns(frame: Any, layout: TableLayout, label: str) -> Any:
-    """Return the rows below the names, with these."""
+    """Return the rows below the names, with the names as columns."""
     if layout.is_headless:
         return frame.set_axis(make_names(layout.names, frame.shape[1], label), axis=1).reset_index(drop=True)
     rows = [["" if cell != cell else str(cell) for cell in row] for row in frame.iloc[:_MOST_ROWS].itertuples(False)]
@@ -103,7 +103,7 @@ def _name_columns(frame: Any, layout: TableLayout, label: str) -> Any:
 
 
 def _find_row(frame: Any, number: int, label: str) -> int:
-    """Return the place of a row, counted from 1 in the sheet, among those that are not empty."""
+    """Return the index of a row, counted from 1 in the sheet, among the rows that are not empty."""
     places = [k for k, row in enumerate(frame.index[:_MOST_ROWS]) if row == number - 1]
     if not places:
         raise RequestError(f"row {number} of {label} is empty or too far down for names.", "header_row")

@@ -10,7 +10,7 @@ Arrays = tuple[np.ndarray, ...]
 def shuffle_rows(parts: Iterable[Arrays], buffer_rows: int, rng: np.random.Generator) -> Iterator[Arrays]:
     """Yield all rows of some parts in a mixed order, never holding many more than `buffer_rows` and one part.
 
-    When the buffer is full, a random half of it goes out; so a row may move far ahead or behind its place.
+    When the buffer is full, a random half of it is yielded, so a row may move far from its place.
 
     Examples
     --------

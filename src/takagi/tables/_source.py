@@ -1,4 +1,4 @@
-"""What a source of rows is."""
+"""The interface of a source of rows."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from takagi.tables._tally import ClassTally
 
 
 class Block(NamedTuple):
-    """Some rows: features as they come, targets of shape (n_rows, n_outputs), weights, and where they come from.
+    """Some rows: original features, targets of shape (n_rows, n_outputs), weights, and the name of their source.
 
     Targets are numbers, or labels of classes in one column.
     """
@@ -25,12 +25,12 @@ class Block(NamedTuple):
 
 
 class RowSample(NamedTuple):
-    """A uniform sample of the rows that have a target, and how many there are with and without one."""
+    """A uniform sample of the rows with a target, and the numbers of rows with and without one."""
 
     block: Block
     n_rows: int
     n_without_target: int
-    classes: ClassTally | None = None  # of all rows, where targets are labels
+    classes: ClassTally | None = None  # of all rows, if targets are labels
 
     @property
     def is_whole(self) -> bool:
@@ -45,18 +45,18 @@ class RowSource(Protocol):
     n_features: int
 
     def sample(self, n_rows: int, rng: np.random.Generator, tell: Callable[[int], object] | None = None) -> RowSample:
-        """Return a uniform sample, and count the rows; `tell` is called with the number of rows that were read."""
+        """Return a uniform sample, and count the rows; `tell` is called with the number of rows read so far."""
 
     def blocks(self, rng: np.random.Generator) -> Iterator[Block]:
-        """Yield all rows that have a target, once, block by block, the parts of the source in random order."""
+        """Yield all rows with a target once, block by block, with the parts of the source in random order."""
 
 
 @dataclass(frozen=True)
 class Roles:
-    """Which columns are what."""
+    """The roles of columns."""
 
     targets: tuple[str, ...]  # the columns to predict
-    features: tuple[str, ...]  # the columns to learn from
+    features: tuple[str, ...]  # the feature columns
     weight: str | None = None  # the column of the rows' weights
     has_classes: bool = False  # whether the target is labels of classes
 
@@ -74,7 +74,7 @@ def assign_roles(
     *,
     has_classes: bool = False,
 ) -> Roles:
-    """Return which of some columns are what; by default all columns beside target and weight are learned from."""
+    """Return the roles of columns; by default all columns other than target and weight are features."""
     targets = (target,) if isinstance(target, str) else tuple(target)
     if has_classes and len(targets) > 1:
         raise ValueError(f"A classifier has one target, the column of the classes, got {len(targets)}.")
@@ -98,7 +98,7 @@ def assign_roles(
 
 
 def refuse_empty(label: str, n_rows: int, n_without_target: int, targets: Sequence[str]) -> None:
-    """Raise an error unless there are two rows or more to learn from."""
+    """Raise an error unless there are at least two training rows."""
     if n_rows + n_without_target == 0:
         raise DatasetError(f"{label} has no rows.")
     if n_rows < 2:

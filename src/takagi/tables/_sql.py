@@ -1,6 +1,6 @@
-"""Tables out of databases: the rows of a query, which may only read.
+"""Tables from databases: the rows of a read-only query.
 
-SQLite is read through Python's own library, other databases through SQLAlchemy and the driver that the address names.
+SQLite is read with Python's own library, other databases with SQLAlchemy and the driver in the address.
 """
 
 import re
@@ -36,7 +36,7 @@ def is_address(source: object) -> bool:
 
 
 def hide_password(address: str) -> str:
-    """Return an address as it may be shown.
+    """Return an address without its password.
 
     >>> hide_password("mysql://me:secret@host/plants")
     'mysql://me:...@host/plants'
@@ -45,7 +45,7 @@ def hide_password(address: str) -> str:
 
 
 def find_database(source: str) -> Path | None:
-    """Return the file that the address of an SQLite database names; None for another address."""
+    """Return the file of the address of an SQLite database; None for another address."""
     return Path(source.removeprefix(_SQLITE)).expanduser() if source.startswith(_SQLITE) else None
 
 
@@ -60,7 +60,7 @@ def open_query(source: str | Path, query: str | None) -> WholeTable:
 
 
 def _check_query(query: str) -> str:
-    """Return a query that only reads, without a semicolon at its end, or raise an error."""
+    """Return a read-only query without a semicolon at its end, or raise an error."""
     query = query.strip().rstrip(";")
     words = _QUOTED.sub(" ", query).strip().lower()
     found = _WRITES.search(words)

@@ -1,4 +1,4 @@
-"""The labels of a target that is classes, read and counted block by block."""
+"""The class labels of a target, read and counted block by block."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -29,7 +29,7 @@ def count_labels(labels: np.ndarray, weight: FloatArray) -> Counts:
 
 
 def add_counts(total: Counts, more: Mapping[Any, float], name: str) -> None:
-    """Add counts of a block to those so far; a target of too many different values is no classes."""
+    """Add counts of a block to those so far; a target with too many distinct values is an error."""
     for label, weight in more.items():
         total[label] = total.get(label, 0.0) + weight
     if len(total) > _MOST_CLASSES:
@@ -41,14 +41,14 @@ def add_counts(total: Counts, more: Mapping[Any, float], name: str) -> None:
 
 
 def drop_fractions(total: Counts) -> Counts:
-    """Return counts of whole numbers as such, where all labels are; files often have them as 1.0."""
+    """Return labels as integers if all of them are; files often have them as 1.0."""
     if not all(isinstance(label, float) and label.is_integer() for label in total):
         return total
     return {int(label): weight for label, weight in total.items()}
 
 
 def close_tally(total: Counts, name: str) -> ClassTally:
-    """Return what was counted, in the order of the labels."""
+    """Return the counts, sorted by label."""
     try:
         ordered = sorted(total)
     except TypeError as error:
@@ -58,7 +58,7 @@ def close_tally(total: Counts, name: str) -> ClassTally:
 
 
 def read_cell_labels(values: Any, what: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return labels of a column of a data frame or array, and in which rows there is one."""
+    """Return labels of a column of a data frame or array, and a mask of rows that have one."""
     pandas = need_extra("pandas", "parquet")
     kind = find_type(getattr(values, "dtype", "object"))
     if kind in ("date", "other") or getattr(values, "ndim", 1) != 1:

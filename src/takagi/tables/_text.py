@@ -1,4 +1,4 @@
-"""Tables of text: comma-separated values and their kin, from a file or a stream, read by pyarrow.
+"""Tables of text: comma-separated values and similar formats, from a file or a stream, read by pyarrow.
 
 Every cell is read as text. A column is numbers if all of its cells are numbers or missing.
 """
@@ -21,17 +21,17 @@ from takagi.tables._errors import DatasetError
 from takagi.tables._unpack import ByteStream, FileBytes, unpacking
 
 _BLOCK_BYTES = 2**22
-_QUOTED_AFTER_SPACE = '^ +"((?:[^"]|"")*)" *$'  # of such a cell, pyarrow takes the quotation marks for text
+_QUOTED_AFTER_SPACE = '^ +"((?:[^"]|"")*)" *$'  # pyarrow treats the quotation marks of such a cell as text
 _PLUS = r"^\+([0-9.])"
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table of text, and how it is read."""
+    """A table of text and its dialect."""
 
     dialect: Dialect  # encoding, delimiter, decimal sign and names
     file: FileBytes | None = None
-    stream: BinaryIO | None = None  # what to read where there is no file; it can be read once
+    stream: BinaryIO | None = None  # what to read if there is no file; it can be read once
 
     @property
     def label(self) -> str:
@@ -40,7 +40,7 @@ class TextTable:
 
     @cached_property
     def names(self) -> list[str]:
-        """Names of the columns; one without a name is called by its place."""
+        """Names of the columns; one without a name is named by its position."""
         return [name or f"column{k}" for k, name in enumerate(self.dialect.first_row, start=1)]
 
     @property
@@ -55,13 +55,13 @@ class TextTable:
 
     @cached_property
     def constants(self) -> dict[str, str]:
-        """Columns that are told by the names of the file's folders, such as ``year=2020``."""
+        """Columns that come from the names of the file's folders, such as ``year=2020``."""
         parts = () if self.file is None else self.file.path.parent.parts
         return dict(part.split("=", 1) for part in parts if "=" in part)
 
     @cached_property
     def physical_schema(self) -> Any:
-        """The types of the columns, as the beginning of the file tells them."""
+        """The types of the columns, from the beginning of the file."""
         arrow = need_extra("pyarrow", "parquet")
         head = next(self.cells(self.names), None)
         if head is None:
@@ -79,7 +79,7 @@ class TextTable:
     def blocks(
         self, columns: Sequence[str], n_rows: int, kinds: Kinds = NO_KINDS, keep: Sequence[str] = ()
     ) -> Iterator[tuple[Any, Any]]:
-        """Yield blocks of at most `n_rows` rows: columns to keep, as they are written, and columns to read."""
+        """Yield blocks of at most `n_rows` rows: columns to keep, as original text, and columns to read."""
         for table in self.cells(list(dict.fromkeys([*columns, *keep])), tells=True):
             for start in range(0, len(table), n_rows):
                 block = table.slice(start, n_rows)
@@ -87,7 +87,7 @@ class TextTable:
                 yield to_frame(block.select(keep)), to_frame(parsed)
 
     def cells(self, columns: Sequence[str], tells: bool = False) -> Iterator[Any]:
-        """Yield tables of some columns, all of them text; `tells` of lines with too few cells at the end."""
+        """Yield tables of some columns, all of them text; with `tells`, warn about lines with too few cells."""
         arrow = need_extra("pyarrow", "parquet")
         repair = _Repair(self, list(dict.fromkeys(columns)))
         try:
@@ -98,7 +98,7 @@ class TextTable:
                 repair.raise_problem()
         except FileNotFoundError as error:
             raise DatasetError(f"{self.label} was there at first and is gone now.") from error
-        except (ValueError, OSError) as error:  # pyarrow's errors are either
+        except (ValueError, OSError) as error:  # pyarrow raises either
             if not self._has_single_line(str(error)):
                 raise self._explain(error, repair) from error
         if tells:
@@ -113,7 +113,7 @@ class TextTable:
         return reader.open_csv(
             stream,
             reader.ReadOptions(
-                use_threads=False,  # else pyarrow does not number the lines
+                use_threads=False,  # otherwise pyarrow does not number the lines
                 block_size=_BLOCK_BYTES,
                 column_names=self.names,
                 skip_rows_after_names=repair.next - 1,
@@ -131,7 +131,7 @@ class TextTable:
 
     @contextmanager
     def _open(self) -> Iterator[Any]:
-        """Open what pyarrow reads: the file, the stream, or one with tabs in place of runs of spaces."""
+        """Open the input of pyarrow: the file, the stream, or a stream with tabs in place of runs of spaces."""
         with ExitStack() as stack:
             stream: Any = self.stream if self.file is None else stack.enter_context(self.file.open())
             if not self._is_spaced:
@@ -142,14 +142,14 @@ class TextTable:
             lines.detach()
 
     def _has_single_line(self, message: str) -> bool:
-        """Whether pyarrow failed because there is nothing but a line of names without a line break."""
+        """Whether pyarrow failed because there is only a line of names without a line break."""
         if "straddles" not in message or self.file is None:
             return False
         with self.file.open() as stream:
             return len(stream.read(_BLOCK_BYTES)) < _BLOCK_BYTES
 
     def _explain(self, error: Exception, repair: "_Repair") -> Exception:
-        """Return pyarrow's error in words that say what to do."""
+        """Return an error that says what to do, given pyarrow's error."""
         message = str(error)
         if isinstance(error, DatasetError):
             return error
@@ -162,11 +162,11 @@ class TextTable:
         return DatasetError(f"{self.label} cannot be read: {message.splitlines()[0]}")
 
 
-# -- lines that pyarrow does not take ----------------------------------------------------------------------------------
+# -- lines that pyarrow rejects ----------------------------------------------------------------------------------------
 
 
 class _Repair:
-    """Lines of too few cells, which are filled up, and what is wrong with those that cannot be mended."""
+    """Lines with too few cells, which are filled up, and problems of lines that cannot be repaired."""
 
     def __init__(self, table: TextTable, columns: list[str]) -> None:
         self.table, self.columns, self.problem = table, columns, ""
@@ -177,9 +177,10 @@ class _Repair:
         self.next = 1 + table.dialect.n_before + table.dialect.has_names
 
     def take(self, row: Any) -> str:
-        """Mend a line for pyarrow, which skips it, or note what is wrong with it.
+        """Repair a line that pyarrow skips, or note what is wrong with it.
 
-        All is read before the error: else pyarrow's thread could be at work while Python ends, which would abort it.
+        Everything is read before the error is raised: a thread of pyarrow that still runs when Python ends would abort
+        the process.
         """
         if self.problem:
             return "skip"
@@ -200,12 +201,12 @@ class _Repair:
         return "skip"
 
     def raise_problem(self) -> None:
-        """Raise an error for the first line that cannot be mended."""
+        """Raise an error for the first line that cannot be repaired."""
         if self.problem:
             raise DatasetError(self.problem)
 
     def tell(self) -> None:
-        """Warn of lines that had too few cells."""
+        """Warn about lines with too few cells."""
         if self.short:
             warn_user(
                 f"{self.table.label} has {count(len(self.short), 'line')} with too few cells, the first is line "
@@ -213,7 +214,7 @@ class _Repair:
             )
 
     def insert(self, table: Any) -> Any:
-        """Return the next rows with the mended ones at their places."""
+        """Return the next rows with the repaired ones at their places."""
         parts, start = [], 0
         while self.found:
             number = min(self.found)
@@ -229,7 +230,7 @@ class _Repair:
         return need_extra("pyarrow", "parquet").concat_tables([*parts, table.slice(start)])
 
     def _pop_run(self, number: int) -> Any:
-        """Return a table of the mended lines from one on that follow each other."""
+        """Return a table of consecutive repaired lines from a given one on."""
         rows = []
         while number in self.found:
             cells = self.found.pop(number)
@@ -240,7 +241,7 @@ class _Repair:
 
 
 def _separate(lines: Iterable[str]) -> Iterator[bytes]:
-    """Yield lines with tabs in place of runs of spaces, since pyarrow takes single signs only."""
+    """Yield lines with tabs in place of runs of spaces, since pyarrow allows only single-character delimiters."""
     for line in lines:
         words = re.findall(r'"[^"]*"|\S+', line)
         if words:
@@ -251,10 +252,10 @@ def _separate(lines: Iterable[str]) -> Iterator[bytes]:
 
 
 def parse_columns(table: Any, decimal: str, kinds: Kinds = NO_KINDS) -> Any:
-    """Return a table of text with numbers in the columns that are numbers, and no codes.
+    """Return a table of text with numeric columns converted to numbers; codes stay text.
 
-    A column that is known to be numbers but has other cells stays text with decimal points, for an encoder to say which
-    cell is wrong. Those known to be words stay as they are.
+    A column that is known to be numbers but has other cells stays text with decimal points, so that an encoder can say
+    which cell is wrong. Columns that are known to be words do not change.
     """
     for k, name in enumerate(table.column_names):
         if kinds.get(name) == "words":
@@ -269,17 +270,17 @@ def parse_columns(table: Any, decimal: str, kinds: Kinds = NO_KINDS) -> Any:
 
 
 def _has_zeros(column: Any) -> bool:
-    """Whether a column has whole numbers with zeros in front, which are codes such as 02134."""
+    """Whether a column has integers with leading zeros, which are codes such as 02134."""
     compute = need_extra("pyarrow.compute", "parquet")
     return bool(compute.any(compute.match_substring_regex(column, r"^\s*0\d+\s*$")).as_py())
 
 
 def parse_numbers(column: Any, decimal: str) -> Any:
-    """Return a column of text as numbers, null where missing, or None if a cell is no number."""
+    """Return a column of text as numbers, null where missing, or None if a cell is not a number."""
     arrow, compute = need_extra("pyarrow", "parquet"), need_extra("pyarrow.compute", "parquet")
     text = compute.replace_substring(column, ",", ".") if decimal == "," else column
     try:
-        return text.cast(arrow.float64())  # mostly all is well
+        return text.cast(arrow.float64())  # usually enough
     except ValueError:
         text = compute.ascii_trim_whitespace(text)
     is_missing = compute.is_in(compute.ascii_lower(text), arrow.array(sorted(MISSING_WORDS)))
@@ -291,7 +292,7 @@ def parse_numbers(column: Any, decimal: str) -> Any:
 
 
 def find_word(column: Any, decimal: str) -> str:
-    """Return the first cell of a column of text that is no number."""
+    """Return the first cell of a column of text that is not a number."""
     cells = column.to_pylist()
     is_number = (
         cell.strip().lower() in MISSING_WORDS or parse_number(cell.replace(decimal, ".")) is not None for cell in cells
@@ -300,7 +301,7 @@ def find_word(column: Any, decimal: str) -> str:
 
 
 def _trim(table: Any) -> Any:
-    """Return a table of text without the spaces that cells begin with."""
+    """Return a table of text without leading spaces in cells."""
     compute = need_extra("pyarrow.compute", "parquet")
     for k, name in enumerate(table.column_names):
         column = table.column(k)

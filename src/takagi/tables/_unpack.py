@@ -1,4 +1,4 @@
-"""Files as bytes: as they are, compressed with gzip, or one file of a zip archive."""
+"""Files as bytes: plain, compressed with gzip, or one file of a zip archive."""
 
 import gzip
 import io
@@ -15,14 +15,14 @@ from takagi.tables._errors import DatasetError, RequestError
 
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 _ERRORS = (EOFError, zlib.error, zipfile.BadZipFile, gzip.BadGzipFile, RuntimeError, NotImplementedError)
-_BOOKS = ("[Content_Types].xml", "mimetype")  # what Excel and OpenDocument files, which are archives, begin with
+_BOOKS = ("[Content_Types].xml", "mimetype")  # first bytes of Excel and OpenDocument files, which are archives
 _MARK_BYTES = 16
 _MOST_SHOWN = 8
 
 
 @dataclass(frozen=True)
 class FileBytes:
-    """The bytes of a file; those of a packed one are unpacked as they are read."""
+    """The bytes of a file; a compressed file is decompressed while it is read."""
 
     path: Path
     packing: str = ""  # "gzip", "zip" or nothing
@@ -40,7 +40,7 @@ class FileBytes:
         return self.path.open("rb")
 
     def read_mark(self) -> bytes:
-        """Return the first bytes, which tell formats apart."""
+        """Return the first bytes, which identify the format."""
         with unpacking(self), self.open() as stream:
             return stream.read(_MARK_BYTES)
 
@@ -59,7 +59,7 @@ class _Member(io.BufferedReader):
 
 @contextmanager
 def unpacking(file: FileBytes | None) -> Iterator[None]:
-    """Say in words why a file, or else the standard input, cannot be unpacked."""
+    """Turn errors of decompression of a file, or of the standard input, into clear ones."""
     try:
         yield
     except _ERRORS as error:
@@ -77,7 +77,7 @@ def _explain(label: str, error: Exception) -> DatasetError:
 
 
 def find_bytes(path: Path, wanted: str | None = None, suffixes: Sequence[str] = ()) -> FileBytes:
-    """Return the bytes of a file; of an archive, those of the file in it that is wanted, or of the only table."""
+    """Return the bytes of a file; for an archive, those of the requested file in it, or of the only table."""
     with path.open("rb") as stream:
         mark = stream.read(len(ZIP))
     if mark.startswith(GZIP):
@@ -88,7 +88,7 @@ def find_bytes(path: Path, wanted: str | None = None, suffixes: Sequence[str] = 
         with zipfile.ZipFile(path) as archive:
             members = [one.filename for one in archive.infolist() if not one.is_dir()]
     except _ERRORS:
-        return FileBytes(path)  # perhaps Excel, whose reader says what is wrong
+        return FileBytes(path)  # perhaps Excel, whose reader gives the error
     if any(name in _BOOKS for name in members):
         return FileBytes(path)
     return FileBytes(path, "zip", _choose_member(path, members, wanted, tuple(suffixes)))
@@ -116,7 +116,7 @@ def _is_hidden(name: str) -> bool:
 
 
 def unpack_stream(pieces: Iterable[bytes]) -> BinaryIO:
-    """Return a stream of what the pieces of a gzip file hold."""
+    """Return a stream of the decompressed pieces of a gzip file."""
     return gzip.open(io.BufferedReader(ByteStream(pieces)))  # type: ignore[return-value]
 
 

@@ -1,4 +1,4 @@
-"""Tables that are held whole: sheets, JSON and the rows of a query."""
+"""Tables that are read whole: sheets, JSON and the rows of a query."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from takagi._frames import NO_KINDS, Kinds
 class WholeTable:
     """A data frame as a table to read, whose cells keep their types."""
 
-    label: str  # what messages call it
+    label: str  # its name in messages
     description: str  # how it was read, in words
     frame: Any
 
