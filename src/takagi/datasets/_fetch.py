@@ -1,4 +1,4 @@
-"""Download: from an archive to a folder, complete and checked, or not at all."""
+"""Downloads from an archive to a folder, checked and atomic."""
 
 import hashlib
 import http.client
@@ -24,12 +24,12 @@ from takagi.datasets._registry import DATASETS
 from takagi.datasets._sources import SourceFile
 
 CHUNK = 1 << 16
-MIRROR = "TAKAGI_MIRROR"  # an address that takes the place of the archives' scheme and host
+MIRROR = "TAKAGI_MIRROR"  # an address that replaces the archives' scheme and host
 Advance = Callable[[int, int | None], None]  # takes the bytes read so far and, if known, the total
 
 
 class DownloadError(OSError):
-    """No address of a file could deliver it; the message says why, and where to put the file by hand.
+    """A file could not be downloaded from any address; the message says why, and where to put the file by hand.
 
     Examples
     --------
@@ -45,12 +45,12 @@ class Patience:
 
     attempts: int = 3
     backoff: float = 0.5  # seconds to wait before the second attempt; doubles with every further one
-    timeout: float = 20.0  # seconds without an answer that end an attempt
-    longest: float = 300.0  # seconds that end all attempts, even if the server sends a byte now and then
+    timeout: float = 20.0  # seconds without a response after which an attempt ends
+    longest: float = 300.0  # seconds after which all attempts end, even if the server still sends single bytes
 
 
 def download_file(source: SourceFile, folder: Path, *, quiet: bool = False, patience: Patience | None = None) -> Path:
-    """Download a file from the first of its addresses that gives it, check it and put it into a folder."""
+    """Download a file from the first address that works, check it and put it into a folder."""
     failures = []
     for url in map(_redirect, source.urls):
         try:
@@ -60,7 +60,7 @@ def download_file(source: SourceFile, folder: Path, *, quiet: bool = False, pati
             verify(source, content)
         except ImportError:
             raise
-        except Exception as error:  # whatever a strange answer leads to: the next address may have the file
+        except Exception as error:  # any error from a strange response: the next address may have the file
             failures.append(f"\n  {url}: {_say(error)}")
         else:
             folder.mkdir(parents=True, exist_ok=True)
@@ -72,7 +72,7 @@ def download_file(source: SourceFile, folder: Path, *, quiet: bool = False, pati
 
 
 def request(url: str, patience: Patience, advance: Advance) -> bytes:
-    """Return the content of an address; temporary failures are tried again."""
+    """Return the content of an address; retry after temporary failures."""
     deadline = time.monotonic() + patience.longest
     for attempt in range(1, patience.attempts + 1):
         try:
@@ -91,7 +91,7 @@ def unzip(archive: bytes, name: str) -> bytes:
             found = [member for member in members.infolist() if PurePosixPath(member.filename).name == name]
             check_sizes(found[:1])
             content = [members.read(member) for member in found[:1]]
-    except Exception as error:  # a damaged archive has many: of zipfile, of zlib, RuntimeError for a password
+    except Exception as error:  # a damaged archive raises many kinds: of zipfile, of zlib, RuntimeError for a password
         raise ValueError(f"not a sound zip archive ({error})") from error
     if not content:
         raise ValueError(f"the archive has no {name}")
@@ -120,7 +120,7 @@ def _redirect(url: str) -> str:
 def _read_in_time(url: str, timeout: float, deadline: float, advance: Advance) -> bytes:
     """Return the content of an address, or raise a TimeoutError at the deadline.
 
-    It is read in a thread: a server that sends its headers letter by letter keeps urllib waiting for each of them.
+    It is read in a thread: a server that sends its headers byte by byte keeps urllib waiting for each of them.
     """
     outcome: list[bytes | Exception] = []
 
@@ -165,7 +165,7 @@ def _check_limits(n_bytes: int, deadline: float) -> None:
 
 
 class _SameScheme(urllib.request.HTTPRedirectHandler):
-    """Follows a redirection within a scheme or to https, and no other."""
+    """Follows only redirections within a scheme or to https."""
 
     def redirect_request(
         self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
@@ -177,7 +177,7 @@ class _SameScheme(urllib.request.HTTPRedirectHandler):
 
 
 def _is_temporary(error: Exception) -> bool:
-    """Return whether another attempt may succeed; without a network or a file there it cannot."""
+    """Return whether another attempt may succeed; it cannot without a network, or if the file does not exist."""
     if isinstance(error, urllib.error.HTTPError):
         return error.code >= 500 or error.code in (408, 425, 429)
     if isinstance(error, urllib.error.URLError):

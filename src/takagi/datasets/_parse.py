@@ -14,13 +14,13 @@ from takagi.datasets._registry import Dataset
 from takagi.datasets._sources import SourceFile
 
 MOST_SOURCE_BYTES = (
-    32_000_000  # of a file, a download or an archive's member; the largest of the archives' files has a tenth
+    32_000_000  # of a file, a download or an archive's member; the largest of the archives' files is a tenth of this
 )
 RawCells = np.ndarray[tuple[int, int], Any]
 
 
 def read_numbers(content: bytes, n_columns: int) -> RawCells:
-    """Return the lines that consist of `n_columns` numbers; prose, quoted names and rows with a "?" are left out."""
+    """Return the lines that consist of `n_columns` numbers; text, quoted names and rows with a "?" are left out."""
     rows = (line.split('"')[0].split() for line in _decode(content).splitlines())
     return np.array([numbers for row in rows if len(row) == n_columns and (numbers := _to_floats(row))])
 
@@ -64,7 +64,7 @@ READERS: dict[str, Callable[[bytes, int], RawCells]] = {
 
 
 def check_sizes(members: Sequence[zipfile.ZipInfo]) -> None:
-    """Raise a ValueError if members of a zip archive would unpack to too much; zipfile reads no more than they say."""
+    """Raise a ValueError if members of a zip archive are too large; zipfile reads no more than their stated sizes."""
     total = sum(member.file_size for member in members)
     if total > MOST_SOURCE_BYTES:
         raise ValueError(f"it unpacks to {total:,} bytes, which no file of the archives has")
@@ -76,12 +76,12 @@ def read_source(source: SourceFile, content: bytes) -> RawCells:
         return READERS[source.format](content, len(source.columns))
     except ImportError:
         raise
-    except Exception as error:  # every package has its own for a file that is not what it should be
+    except Exception as error:  # every package raises its own errors for invalid files
         raise ValueError(f"{source.name} is damaged or another file: {error}") from error
 
 
 def parse_dataset(dataset: Dataset, content: bytes) -> tuple[FloatArray, FloatArray]:
-    """Return features and target of a dataset, and refuse values that are not the paper's."""
+    """Return features and target of a dataset, or raise an error if they are not the paper's."""
     X, y = encode(dataset, read_source(dataset.source, content))
     check_values(dataset, X, y)
     return X, y

@@ -8,7 +8,7 @@ from takagi.datasets._sources import FILES, SourceFile
 
 @dataclass(frozen=True)
 class Dataset:
-    """One row of the paper's table, and which columns of which file it takes.
+    """One row of the paper's table, and the file and columns of its data.
 
     Attributes
     ----------
@@ -22,9 +22,9 @@ class Dataset:
     target_mean : float
         To four decimals.
     features : tuple of str
-        Columns taken as they are.
+        Columns that are used unchanged.
     categories : tuple of str
-        Columns that become one 0/1 column per code, after the others.
+        Columns that become one 0/1 column per code, after the other columns.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Dataset:
 
     @property
     def feature_type(self) -> str:
-        """What the paper's table says of the features."""
+        """The type of the features in the paper's table."""
         return "categorical, numerical" if self.categories else "numerical"
 
     @property
@@ -97,7 +97,7 @@ def list_datasets() -> list[str]:
 
 
 def describe_dataset(name: str) -> Dataset:
-    """Return what the paper's table says of a dataset, and where its numbers come from.
+    """Return a dataset's row of the paper's table, and the source of its numbers.
 
     Parameters
     ----------

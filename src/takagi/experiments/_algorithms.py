@@ -18,7 +18,7 @@ from takagi.experiments._mbgd import MBGDClassifier
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A row of the table: what an algorithm of the paper is made of.
+    """A row of the table: the components of an algorithm of the paper.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ _INPUTS = {
 
 
 class AlgorithmTable(dict[str, Algorithm]):
-    """Algorithms by name; printed, the table with the paper's columns.
+    """Algorithms by name; its text is the table with the paper's columns.
 
     Sets are shared between rules or each rule's own (independent); IF and THEN are the inputs of the antecedents and
     consequents.
@@ -131,7 +131,7 @@ CLASSIFIERS: dict[str, dict[str, Any]] = {
 
 
 def list_algorithms() -> AlgorithmTable:
-    """Return the algorithms of the paper; printed, a table with the paper's columns.
+    """Return the algorithms of the paper; the text of the result is a table with the paper's columns.
 
     Returns
     -------
@@ -155,8 +155,8 @@ def paper_algorithm(
     """Return an algorithm of the paper, or a classifier of its authors, ready to fit, with the paper's settings.
 
     Regression: 1,000 iterations, learning rate 0.01, L2 0.05, DropRule 0.5, Powerball 0.5 (where there is Powerball),
-    batches of 64; constant learning rate, no averaging, and the target centered but not scaled. Inputs are z-scored,
-    and the ones that come from PCA are not scaled again. Beyond the data the rules go on as they are.
+    batches of 64; constant learning rate, no averaging, and the target centered but not scaled. Inputs are z-scored;
+    principal components are not scaled again. Beyond the data, formulas extrapolate linearly.
 
     Classification (Cui, Wu and Huang, 2020): "MBGD", "MBGD-BN" with batch normalization of the inputs of the
     consequents, "MBGD-UR" with uniform regularization of the rules' shares, and "MBGD-UR-BN" with both. Their settings,
@@ -165,9 +165,9 @@ def paper_algorithm(
     Parameters
     ----------
     name : str
-        One of `list_algorithms`, of which "RR" is ridge regression, or a classifier.
+        One of `list_algorithms` ("RR" is ridge regression), or a classifier.
     n_rules : int, optional
-        The paper's R, by default 16, and 20 of the classifiers. With PCA it must be a power of two, and the data must
+        The paper's R, by default 16, and 20 for the classifiers. With PCA it must be a power of two, and the data must
         have at least log2(n_rules) features.
     random_state : int, RandomState instance or None, default=None
 
@@ -178,10 +178,10 @@ def paper_algorithm(
 
     Notes
     -----
-    A pipeline hands `X_val` to the regressor as it is: transform it first, with ``model[:-1].fit(X).transform(X_val)``.
-
-    Where the authors' scripts slip, this follows the paper's text: PCA-FCM clusters until convergence (their script
-    does a single step), and random starts are drawn from [0, 1] (theirs from [-1, 1]).
+    A pipeline passes `X_val` to the regressor unchanged: transform it first, with
+    ``model[:-1].fit(X).transform(X_val)``. Where the authors' scripts have mistakes, this follows the paper's text:
+    PCA-FCM clusters until convergence (their script does a single step), and random starts are drawn from [0, 1]
+    (theirs from [-1, 1]).
 
     Examples
     --------
@@ -245,7 +245,7 @@ class SampleScaler(StandardScaler):
     """
 
     def partial_fit(self, X: Table, y: None = None, sample_weight: Table = None) -> BaseEstimator:
-        """Measure means and sample deviations of these rows and all before."""
+        """Update means and sample deviations with these rows."""
         super().partial_fit(X, y, sample_weight)
         n_rows = np.max(self.n_samples_seen_)
         if n_rows > 1 and self.scale_ is not None:

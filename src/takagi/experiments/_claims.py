@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 HOLDS, FAILS, OPEN = "holds", "does not hold", "not decided"
 _LEVEL = 0.05
 _CLOSE = 0.02  # means within 2 % count as alike
-_FEWEST_SETS = 5  # fewer datasets decide nothing
+_FEWEST_SETS = 5  # fewer datasets are not enough to decide
 _SAFE = 0.03  # a setting is safe if its mean is within 3 % of the best setting's
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the results say about a claim."""
+    """The verdict of the results on a claim."""
 
     claim: str
     figure: str
@@ -91,7 +91,7 @@ Judge = Callable[[Evidence], Judgment]
 
 
 def make_claim(judge: Callable[..., Judgment]) -> Callable[..., Judge]:
-    """Make a claim of what judges one: all but the evidence is given at first."""
+    """Turn a function that judges evidence into a claim: all other arguments are given first."""
     return lambda *args, **options: lambda evidence: judge(evidence, *args, **options)
 
 
@@ -254,7 +254,7 @@ def check_claims(store: Store) -> list[Verdict]:
     Returns
     -------
     list of Verdict
-        "holds", "does not hold" or "not decided", the latter also where runs are missing.
+        "holds", "does not hold" or "not decided", the last also if runs are missing.
     """
     evidence = Evidence(store)
     verdicts = []
@@ -295,7 +295,7 @@ def rank_columns(name: str, table: "pd.DataFrame") -> Ranking:
 
 
 def _common_cells(frame: "pd.DataFrame", column: str, value: str, wanted: Sequence) -> "pd.DataFrame":
-    """Return a value by dataset, repeat and number of rules, a column per wanted entry, where all of them have one."""
+    """Return a value by dataset, repeat and number of rules, with a column per entry, where all entries have one."""
     cells = frame.pivot_table(index=[*PARTITION, "n_rules"], columns=column, values=value)
     if not set(wanted) <= set(cells.columns) or not len(cells := cells[list(wanted)].dropna()):
         raise LookupError("runs are missing")

@@ -1,4 +1,4 @@
-"""From plan to store: runs on threads, processes or a Dask cluster, and results stored as they are finished."""
+"""From plan to store: runs in threads, processes or a Dask cluster; each result is stored when it is finished."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,7 +12,7 @@ from takagi.experiments._run import Result, execute_run
 from takagi.experiments._store import Store
 
 BACKENDS = ("threads", "processes", "dask")
-_CONNECT_SECONDS = 10  # that a scheduler has to answer
+_CONNECT_SECONDS = 10  # within which a scheduler must answer
 Notify = Callable[[Any], object]
 
 
@@ -34,10 +34,10 @@ def run_experiment(
     data_home: str | None = None,
     notify: Notify | None = None,
 ) -> list[Result]:
-    """Run what a figure's plan needs and the store does not have; each result is stored at once.
+    """Run the missing runs of a figure's plan; each result is stored at once.
 
-    Interrupted at any moment, it goes on from there when called again. A run that fails is stored with its error, the
-    others go on, and it is tried again next time.
+    After an interruption, a new call continues. A failed run is stored with its error, the others continue, and it is
+    tried again next time.
 
     Parameters
     ----------
@@ -65,10 +65,10 @@ def run_experiment(
 
 
 def collect(results: Iterable[Any], store: Store, notify: Notify | None = None) -> list[Any]:
-    """Store results as they come; return the failed ones."""
+    """Store results one by one; return the failed ones."""
     failed = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # fewer rows than rules, training that does not help: the figures show it
+        warnings.simplefilter("ignore")  # fewer rows than rules, training without improvement: the figures show it
         for result in results:
             store.append([result])
             if result.error:
@@ -96,7 +96,7 @@ def execute(
     backend : {"threads", "processes", "dask"}, default="threads"
         Threads suffice on one machine: the kernels run without the GIL.
     n_workers : int, optional
-        All cores by default; with a scheduler, the cluster decides.
+        Number of workers, all cores by default; not used with a scheduler.
     scheduler : str, optional
         Address of a Dask scheduler; without one, `backend="dask"` starts a local cluster.
     base_seed : int, default=0

@@ -39,7 +39,7 @@ def draw(figure: str, store: Store, folder: str | Path = ".") -> list[Path]:
         "fig3a", "fig3b", "fig4", ..., "fig8".
     store : Store
     folder : path, default="."
-        Where the files go.
+        Folder of the files.
 
     Returns
     -------

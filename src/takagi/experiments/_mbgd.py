@@ -16,32 +16,34 @@ from takagi.experiments._mbgd_network import Network, Prices, fire_rules
 
 
 def measure_balanced(is_right: BoolArray, y: IntArray) -> float:
-    """Return the balanced accuracy: the mean over classes of the part of their rows that is right."""
+    """Return the balanced accuracy: the mean over classes of the fraction of correct predictions."""
     return float(np.mean([is_right[y == label].mean() for label in np.unique(y)]))
 
 
 class MBGDClassifier(ClassifierMixin, BaseEstimator):
     """The TSK classifiers of Cui, Wu and Huang (2020), for reproduction: `paper_algorithm` makes them by name.
 
-    One output for each class, also for two, and a softmax; log loss; AdaBound. The model is trained five times with a
-    fifth of the rows held out, until their accuracy has not risen for so many epochs; then once with all rows, for as
-    many epochs as were best in the mean. For rules of one's own data there is `TSKClassifier`.
+    There is one output for each class, even for two classes, and a softmax; the loss is the log loss, the optimizer
+    AdaBound. The model is trained five times with a fifth of the rows held out, until their accuracy has not risen for
+    `patience` epochs. Then it is trained once with all rows, for the mean of the best numbers of epochs. For your own
+    data, use `TSKClassifier`.
 
     Parameters
     ----------
     n_rules : int, default=20
-        At most as many as rows.
+        Number of rules, at most the number of rows.
     batch_norm : bool, default=True
         Whether the inputs of the consequents are normalized batch by batch.
     uniformities : sequence of float, default=(0.1, 1, 10, 20, 50)
-        Weights of uniform regularization to choose from, by balanced accuracy of the rows held out; (0,) for none.
+        Weights of uniform regularization, of which the balanced accuracy on the held-out rows chooses one; (0,) for
+        none.
     l2 : float, default=0.05
-        Times the sum of squared consequent weights, without biases.
+        Factor of the sum of squared consequent weights, without biases.
     learning_rate : float, default=0.01
     batch_size : int, default=64
     max_epochs : int, default=2000
     patience : int, default=40
-        Epochs without gain after which a training with held-out rows ends.
+        Epochs without improvement after which a training with held-out rows ends.
     n_trials : int, default=5
         Trainings with held-out rows, for each of the uniformities.
     random_state : int, RandomState instance or None, default=None
@@ -61,9 +63,9 @@ class MBGDClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Where the sources disagree this does as the authors' torch code: 1e-8 is added to the sum of firing levels, so rows
-    far from all rules get equal probabilities; mean shares are drawn towards 1 / n_classes; the bounds of AdaBound end
-    at 0.1. Two slips of that code are not copied: it also trains on the rows that it holds out, and it counts epochs
+    Where the sources disagree, this follows the authors' torch code: 1e-8 is added to the sum of firing levels, so rows
+    far from all rules get equal probabilities; mean shares are pulled toward 1 / n_classes; the bounds of AdaBound end
+    at 0.1. Two mistakes of that code are not copied: it also trains on the rows that it holds out, and it counts epochs
     from 0, so that the last training is one epoch shorter than the best ones.
 
     References

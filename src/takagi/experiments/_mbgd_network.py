@@ -1,4 +1,4 @@
-"""A TSK classifier in training, as Cui, Wu and Huang (2020) train theirs, in NumPy, since it is for reproduction.
+"""Training of the TSK classifiers of Cui, Wu and Huang (2020), in NumPy, since it is only for reproduction.
 
 Firing levels are normalized as in the authors' torch code, and inputs of the consequents may be normalized batch by
 batch.
@@ -20,7 +20,7 @@ FINAL_RATE, BOUND_SPEED = 0.1, 1e-3  # of AdaBound's bounds
 
 
 class Parameters(NamedTuple):
-    """What is trained, or the derivatives by it."""
+    """The trained parameters, or the derivatives with respect to them."""
 
     centers: FloatArray  # (n_rules, n_features)
     widths: FloatArray  # (n_rules, n_features)
@@ -35,7 +35,7 @@ def join_parameters(parameters: Parameters) -> FloatArray:
 
 
 def split_parameters(theta: FloatArray, n_rules: int, n_classes: int) -> Parameters:
-    """Return views of the parameters that lie in a vector."""
+    """Return views of the parameters in a vector."""
     n_features = (len(theta) - n_rules * n_classes) // (2 * n_rules + n_rules * n_classes + 2)
     sets, outputs = (n_rules, n_features), (1 + n_features, n_rules, n_classes)
     shapes = (sets, sets, outputs, (n_features,), (n_features,))
@@ -44,7 +44,7 @@ def split_parameters(theta: FloatArray, n_rules: int, n_classes: int) -> Paramet
 
 
 class Forward(NamedTuple):
-    """What the rules say of some rows."""
+    """The outputs of the rules for some rows."""
 
     inputs: FloatArray  # (n, 1 + n_features) of the consequents
     share: FloatArray  # (n, n_rules) firing levels over their sum, which may be below 1 in total
@@ -53,7 +53,7 @@ class Forward(NamedTuple):
 
 
 def fire_rules(parameters: Parameters, X: FloatArray, normalized: FloatArray) -> Forward:
-    """Return shares, outputs of rules and logits, from features and from those that are normalized."""
+    """Return shares, outputs of rules and logits, given features and normalized features."""
     inverse = 1 / (parameters.widths * parameters.widths)
     at = parameters.centers * inverse
     distance = (X * X) @ inverse.T - 2 * X @ at.T + (parameters.centers * at).sum(axis=1)
@@ -66,7 +66,7 @@ def fire_rules(parameters: Parameters, X: FloatArray, normalized: FloatArray) ->
 
 @dataclass(frozen=True)
 class Prices:
-    """What is added to the mean log loss of a batch: on the consequents' weights, and on uneven mean shares."""
+    """Penalties added to the mean log loss of a batch: on the consequents' weights, and on uneven mean shares."""
 
     l2: float
     uniformity: float
@@ -87,7 +87,7 @@ def find_loss(parameters: Parameters, X: FloatArray, normalized: FloatArray, Y: 
 def differentiate_network(
     parameters: Parameters, X: FloatArray, normalized: FloatArray, Y: FloatArray, penalties: Prices
 ) -> Parameters:
-    """Return the derivative of `find_loss` by all parameters."""
+    """Return the derivative of `find_loss` with respect to all parameters."""
     forward = fire_rules(parameters, X, normalized)
     share, n_rows = forward.share, len(Y)
     error = (softmax(forward.value, axis=1) - Y) / n_rows
@@ -117,7 +117,7 @@ class Network:
     centers : ndarray of shape (n_rules, n_features)
     n_classes : int
     rng : RandomState
-        Draws the first widths, of N(1, 0.2), and weights, of U(-1, 1).
+        Draws the initial widths from N(1, 0.2), and weights from U(-1, 1).
     batch_norm : bool
     """
 

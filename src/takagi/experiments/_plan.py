@@ -1,6 +1,6 @@
 """Plans: which runs a figure of the paper needs.
 
-A run is one fit, described by everything that decides its result. Figures that need the same run share it.
+A run is one fit, described by everything that affects its result. Figures that need the same run share it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -38,13 +38,13 @@ PROJECTIONS = ("FCM-RDpA", "FCM-RDpA'", "FCM-RDpA''", "FCM-RDpAx")
 
 @dataclass(frozen=True, order=True)
 class PlannedRun:
-    """One fit, described by all that decides its result."""
+    """One fit, described by everything that affects its result."""
 
     dataset: str
     repeat: int  # from 1: a partition of the data
     algorithm: str  # a name of `list_algorithms`
     n_rules: int  # 0 for ridge regression, which has none
-    learning_rate: float  # this and the next two are what figures 5 and 7 vary
+    learning_rate: float  # figures 5 and 7 vary this and the next two
     keep_prob: float
     powerball: float
 
@@ -67,7 +67,7 @@ def make_run(dataset: str, repeat: int, algorithm: str, n_rules: int) -> Planned
 
 
 def derive_seed(base: int, *what: object) -> int:
-    """Return a seed that is a hash of its purpose, so that it does not depend on the order of the runs.
+    """Return a seed that is a hash of its purpose, independent of the order of the runs.
 
     >>> derive_seed(0, "partition", "Yacht", 1) == derive_seed(0, "partition", "Yacht", 1)
     True
@@ -78,10 +78,10 @@ def derive_seed(base: int, *what: object) -> int:
 
 @dataclass(frozen=True)
 class Scope:
-    """What part of a figure's plan to run."""
+    """The part of a figure's plan to run."""
 
     datasets: tuple[str, ...] = tuple(list_datasets())
-    repeats: int = N_REPEATS  # the first so many partitions
+    repeats: int = N_REPEATS  # number of partitions, from the first on
     rules: tuple[int, ...] | None = None  # only these numbers of rules; None for all
 
     def cells(self, rules: Sequence[int]) -> Iterable[tuple[str, int, int]]:

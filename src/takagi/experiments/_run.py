@@ -87,7 +87,7 @@ def draw_partition(n_rows: int, seed: int) -> TrainValTest:
 
 
 def draw_partition_of(dataset: str, repeat: int, n_rows: int, base_seed: int) -> TrainValTest:
-    """Return the partition of a dataset in a repeat: the same for everything that is compared."""
+    """Return the partition of a dataset in a repeat, the same for all algorithms."""
     return draw_partition(n_rows, derive_seed(base_seed, "partition", dataset, repeat))
 
 
@@ -111,7 +111,7 @@ def fit_and_score(run: PlannedRun, X: FloatArray, y: FloatArray, partition: Trai
             features.fit(X_train)
             X_train, X_val, X_test = (features.transform(part) for part in (X_train, X_val, X_test))
         model = regressor.fit(X_train, y_train, X_val=X_val, y_val=y_val)
-        if regressor.stopped_ == "interrupted":  # the fit is cut short: no result
+        if regressor.stopped_ == "interrupted":  # the fit was interrupted: no result
             raise KeyboardInterrupt
     rmse_val, rmse_test = _rmse(model, X_val, y_val), _rmse(model, X_test, y_test)
     seconds = time.thread_time() - start

@@ -1,7 +1,8 @@
-"""The store: results in a folder, appended as they come, never half-written.
+"""The store: results in a folder, appended run by run, never half-written.
 
-``journal.csv`` gets one line per finished run; a line cut short by a kill is dropped on the next start. ``compact``
-moves the journal into ``results.parquet``. Curves are in ``curves.csv`` and ``curves.parquet`` the same way.
+``journal.csv`` gets one line per finished run; an incomplete line of a killed process is dropped on the next start.
+``compact`` moves the journal into ``results.parquet``. Curves are in ``curves.csv`` and ``curves.parquet`` the same
+way.
 """
 
 import csv
@@ -40,12 +41,12 @@ class StoreColumns:
         self.types = {name: run_hints[name] for name in self.run} | dict.fromkeys([*self.words, "curve"], str)
 
     def write_value(self, name: str, value: object) -> object:
-        """Return a value as it is written: a float with its digits."""
+        """Return the text of a value; floats have a fixed number of digits."""
         return f"{value:.{self.digits[name]}g}" if isinstance(value, float) else value
 
 
 class StoreError(Exception):
-    """A store that cannot be read, with what is wrong and what to do."""
+    """A store that cannot be read; the message says what is wrong and what to do."""
 
 
 class Store:
@@ -54,9 +55,9 @@ class Store:
     Parameters
     ----------
     folder : path
-        Made if it does not exist.
+        The folder; it is created if it does not exist.
     result_type : dataclass, default=Result
-        What is stored, see `StoreColumns`.
+        The type of the results, see `StoreColumns`.
 
     Examples
     --------
@@ -76,7 +77,7 @@ class Store:
         self._check_format()
 
     def claim_seed(self, seed: int) -> None:
-        """Record the base seed of the results; a store has one."""
+        """Record the base seed of the results; a store has only one."""
         mark = self.folder / "SEED"
         if not mark.exists():
             mark.write_text(f"{seed}\n")

@@ -50,9 +50,10 @@ def select_defaults(ratios: "pd.DataFrame", algorithms: tuple[str, ...]) -> "pd.
 
 
 def select_tuned(ratios: "pd.DataFrame") -> "pd.DataFrame":
-    """Return, for every optimizer and partition, the run with the learning rate of smallest validation error.
+    """Return, for every optimizer and partition, the run whose learning rate has the smallest validation error.
 
-    Only where all optimizers have been run with all learning rates, so that their means are over the same partitions.
+    Only partitions with runs of all optimizers and learning rates are used, so that all means are over the same
+    partitions.
     """
     powerballs = ratios["powerball"].isin([0.5, 1.0]) & (ratios["keep_prob"] == 0.5)
     frame = ratios[ratios["algorithm"].isin(EIGHT) & powerballs & ratios["learning_rate"].isin(TUNED_RATES)]
@@ -72,7 +73,7 @@ def select_lines(figure: str, ratios: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def select_sensitivity(name: str, ratios: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the runs of FCM-RDpA that vary one setting and leave the others."""
+    """Return the runs of FCM-RDpA that vary only one setting."""
     frame = ratios[(ratios["algorithm"] == "FCM-RDpA") & ratios["n_rules"].isin(RULES)]
     for other, default in (("learning_rate", 0.01), ("keep_prob", 0.5), ("powerball", 0.5)):
         if other != name:

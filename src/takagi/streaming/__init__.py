@@ -1,4 +1,4 @@
-"""Streaming: the same training, block by block, on rows that come one after the other or do not fit into memory."""
+"""Streaming: training block by block, on rows that arrive over time or do not fit into memory."""
 
 from takagi.streaming._epochs import Passes, fit_passes
 from takagi.streaming._learner import Learner

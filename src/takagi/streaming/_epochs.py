@@ -1,4 +1,4 @@
-"""Training in epochs: passes over more rows than fit into memory, to a known end."""
+"""Training in epochs: a known number of passes over more rows than fit into memory."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -38,8 +38,8 @@ class Passes:
 
     n_rows: int  # rows of a pass
     read: Callable[[], Iterable[Rows]]  # returns the rows of one pass, well mixed, part by part
-    epochs: int | None = None  # passes; by default so many that `max_iter` iterations are done, and at least one
-    classes: WeighedClasses | None = None  # of all rows, where targets are classes
+    epochs: int | None = None  # passes; by default enough for `max_iter` iterations, and at least one
+    classes: WeighedClasses | None = None  # of all rows, if targets are classes
 
 
 def fit_passes(
@@ -47,9 +47,9 @@ def fit_passes(
 ) -> Fitted:
     """Train rules on a sample of the rows first, and then on all of them, pass by pass.
 
-    The sample makes the first rules and the units and finds the penalties. The learning rate follows the schedule over
-    all iterations. Ctrl-C ends training, and the best rules so far are kept; a `DatasetError` has what was learned
-    before it as its `model`.
+    The sample determines the initial rules, the units and the penalties. The learning rate follows the schedule over
+    all iterations. Ctrl-C ends training, and the best rules so far are kept; the `model` of a `DatasetError` also has
+    the best rules so far.
     """
     horizon = _look_ahead(plan, passes, len(sample.X))
     watch.expect(horizon.n_iter or 0)
@@ -73,25 +73,25 @@ def fit_passes(
 
 
 def _count_per_epoch(plan: Plan, passes: Passes) -> float:
-    """Return the iterations of a pass; rows that validate do not train."""
+    """Return the iterations of a pass; validation rows do not train."""
     n_validating = min(MAX_VALIDATION_ROWS, plan.validation_fraction * passes.n_rows)
     return max(1.0, (passes.n_rows - n_validating) / plan.config.batch_size)
 
 
 def _count_epochs(plan: Plan, passes: Passes) -> int:
-    """Return how many passes make `max_iter` iterations."""
+    """Return the number of passes for `max_iter` iterations."""
     return max(1, int(np.ceil(plan.config.max_iter / _count_per_epoch(plan, passes))))
 
 
 def _look_ahead(plan: Plan, passes: Passes, n_sample: int) -> Horizon:
-    """Count iterations, those on the sample included."""
+    """Count iterations, including those on the sample."""
     per_epoch = _count_per_epoch(plan, passes)
     n_iter = max(plan.config.max_iter, per_epoch) if passes.epochs is None else passes.epochs * per_epoch
     return Horizon(passes.n_rows, int(n_iter) + n_sample // plan.config.batch_size)
 
 
 def _fix_penalties(plan: Plan, sample: Rows, n_rows: int) -> Plan:
-    """Return a plan with penalties of a batch for a pass over so many rows, which the stream does not measure again."""
+    """Return a plan with fixed penalties per batch for the given number of rows, which the stream does not change."""
     deviations = measure_columns(sample.y, sample.weight)[1]
     variance = sample.y.shape[1] if plan.scales_target else float((deviations**2).sum())
     config = plan.penalties.configure(plan.config, n_rows, sample.X.shape[1], variance)
@@ -100,7 +100,7 @@ def _fix_penalties(plan: Plan, sample: Rows, n_rows: int) -> Plan:
 
 @dataclass
 class _Epochs:
-    """Epochs under way."""
+    """Training in epochs."""
 
     stream: Stream
     plan: Plan
@@ -109,18 +109,18 @@ class _Epochs:
     watch: Watch
 
     def run(self, sample: Rows) -> str:
-        """Feed the sample and then pass by pass, and return why it ended."""
+        """Feed the sample and then all passes, and return why training ended."""
         tell, n_epochs = self.watch.follow(1.0), self.passes.epochs or _count_epochs(self.plan, self.passes)
         stopped, epoch = self._run_stage("sample", [sample], tell), 0
         while not stopped and (self.passes.epochs is None or epoch < self.passes.epochs):
             before, epoch = self._progress, epoch + 1
             stopped = self._run_stage(f"epoch {epoch} of {max(epoch, n_epochs)}", self.passes.read(), tell)
-            if self._progress == before:  # there are no rows but those that validate
+            if self._progress == before:  # all rows are validation rows
                 break
         return stopped or "max_iter"
 
     def read(self, stopped: str) -> Fitted:
-        """Return the best rules so far; the profile counts a row of later passes once."""
+        """Return the best rules so far; the profile counts each row only once."""
         fitted = widen_limits(self.stream.read(self.plan, stopped), self.stream.start)
         profile = fitted.model.profile
         assert profile is not None
@@ -137,7 +137,7 @@ class _Epochs:
         return self.stream.n_iter, self.stream.n_waiting
 
     def _run_stage(self, name: str, parts: Iterable[Rows], tell: Callable[[Progress], bool]) -> str:
-        """Feed parts, some rows at a time, and return why training is to end, or nothing if it is not."""
+        """Feed parts, some rows at a time; return why training ends, or nothing if it continues."""
         self.watch.begin(name)
         n_before = self.stream.n_iter
         try:
@@ -152,7 +152,7 @@ class _Epochs:
         return ""
 
     def _check_end(self, tell: Callable[[Progress], bool]) -> str:
-        """Tell how far training is, and return why it is to end, or nothing if it is not."""
+        """Report progress; return why training ends, or nothing if it continues."""
         stream, learner, n_iter = self.stream, self.stream.learner, self.horizon.n_iter
         assert n_iter is not None
         if learner is None or not len(learner.history):

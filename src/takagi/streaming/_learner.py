@@ -1,4 +1,4 @@
-"""Rules that are trained on a stream, in units that follow the data."""
+"""Rules trained on a stream, in units that follow the data."""
 
 from dataclasses import dataclass, replace
 
@@ -17,14 +17,14 @@ MAX_HISTORY = 1_000
 
 @dataclass
 class Learner:
-    """Rules under training, and all that one block hands to the next."""
+    """Rules in training, and the state that one block passes to the next."""
 
-    start: RuleBase  # the first rules, in the units of their time; widths are infinite where a rule has no condition
-    units: Units  # what the parameters are expressed in
-    is_constant: BoolArray  # which features did not vary up to then, so that their units mean nothing
+    start: RuleBase  # the initial rules, in their original units; widths are infinite where a rule has no condition
+    units: Units  # the units of the parameters
+    is_constant: BoolArray  # which features were constant so far, so that their units have no meaning
     state: kernels.State  # parameters, moments and the best parameters, written by the kernel
-    averaging: float  # the decay that the running mean of the parameters was made with
-    # iteration, training and validation error in the units of the data; older entries are thinned out
+    averaging: float  # the decay of the running mean of the parameters
+    # iteration, training and validation error in the units of the data; fewer of the older entries
     history: FloatArray
 
     @classmethod
@@ -39,7 +39,7 @@ class Learner:
 
     @property
     def best_iter(self) -> int:
-        """The iteration, from 1, of the best rules; 0 for the first rules."""
+        """The iteration, from 1, of the best rules; 0 for the initial rules."""
         return int(self.state.best_iter[0])
 
     @property
@@ -50,9 +50,9 @@ class Learner:
     # -- between blocks ------------------------------------------------------------------------------------------------
 
     def enter(self, units: Units, is_constant: BoolArray, config: TrainConfig) -> "Learner":
-        """Return the same rules in new units; the moments of the optimizer are carried over as they are.
+        """Return the same rules in new units; the moments of the optimizer do not change.
 
-        A feature that only begins to vary had no unit so far: its sets are as wide in the new one as they were.
+        A feature that was constant so far had no unit: its widths are the same numbers in the new unit.
         """
         begins = self.is_constant & ~is_constant
         old = self.units._replace(x_scale=np.where(begins, units.x_scale, self.units.x_scale))
@@ -78,7 +78,7 @@ class Learner:
     # -- training ------------------------------------------------------------------------------------------------------
 
     def open_run(self, config: TrainConfig, training: Rows, seen: Seen, n_iter: int, stays_in_range: bool) -> Run:
-        """Return a run that goes on from here, and judge the best rules by the validation rows of today."""
+        """Return a run that continues from here, and evaluate the best rules on the current validation rows."""
         scaled = [self.units.standardize(seen.fill(rows)) for rows in (training, seen.reservoir)]
         data, held_out = (tuple(np.ascontiguousarray(part) for part in rows) for rows in scaled)
         bounds = self._bound(seen, config) if stays_in_range else None
@@ -103,7 +103,7 @@ class Learner:
             self.history = self.history[(np.arange(len(self.history))[::-1] % 2 == 0) | is_best]  # the last one stays
 
     def skip_batch(self) -> None:
-        """Go back to the best rules after a batch that led nowhere, and count it as an iteration."""
+        """Go back to the best rules after a batch that diverged, and count it as an iteration."""
         state = self.state
         state.n_iter[0] += 1
         state.theta[:] = state.best
@@ -114,7 +114,7 @@ class Learner:
     # -- results -------------------------------------------------------------------------------------------------------
 
     def read_rules(self, seen: Seen) -> RuleBase:
-        """Return the best rules in the units of the data, those that govern most first, with a profile of all rows."""
+        """Return the best rules in the units of the data, sorted by share, with a profile of all rows."""
         rules = replace(unpack(self.state.best, self.start), usual=None)  # a missing value counts as the mean
         rules = center_logits(rules.rescale(*self.units))
         X, y, weight = seen.fill(seen.sample)

@@ -1,7 +1,7 @@
-"""What a stream has seen: which rows validate, which wait to train, and the units of all of them.
+"""The rows of a stream so far: validation rows, rows that wait for training, and the units of all of them.
 
-Whether a row may validate depends on a hash of its values alone. So a row that comes again, in this block or in a later
-pass, is on the same side as before, and the rows that validate are a uniform sample of all distinct rows so far.
+Only a hash of its values decides whether a row validates. So a row that occurs again, in this block or in a later pass,
+has the same role, and the validation rows are a uniform sample of all distinct rows so far.
 """
 
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ from takagi.fitting import (
 )
 
 _PROFILE_ROWS = 500
-_FREQUENT_COUNT, _FREQUENT_PART = 8, 0.005  # copies of a row in a block, from which on it trains in any case
+_FREQUENT_COUNT, _FREQUENT_PART = 8, 0.005  # copies of a row in a block, and their fraction, above which it always trains
 
 
 class Moments(NamedTuple):
@@ -37,7 +37,7 @@ class Moments(NamedTuple):
 
     @property
     def peak(self) -> FloatArray:
-        """Largest moduli."""
+        """Largest absolute values."""
         return np.maximum(np.abs(self.low), np.abs(self.high))
 
     @property
@@ -46,7 +46,7 @@ class Moments(NamedTuple):
         return np.where(is_constant(self.spread, self.peak), 1.0, self.spread)
 
     def merge(self, other: "Moments") -> "Moments":
-        """Return the moments of both parts together; deviations are never squared, so that none overflows."""
+        """Return the moments of both parts together, without squares of deviations, which might overflow."""
         weight = self.weight + other.weight
         here, there = self.weight / weight, other.weight / weight
         step = other.mean - self.mean
@@ -67,38 +67,38 @@ def measure_moments(columns: FloatArray, weight: FloatArray) -> Moments:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a stream has seen so far."""
+    """The rows of a stream so far, and their statistics."""
 
     seed: int  # of the hash
-    fraction: float  # the part of the rows whose hash lets them validate
-    n_rows: int  # rows so far, each time counted
+    fraction: float  # the fraction of validation rows
+    n_rows: int  # rows so far, repeated rows included
     x: Moments  # of all rows so far
     y: Moments  # of all rows so far
-    reservoir: Rows  # the validating rows, at most 2,000: those of smallest hash, in its order
-    waiting: Rows  # rows that are to train, in this order
-    # rows that trained last, a few hundred while the reservoir is small: what the rules' profile is taken from
+    reservoir: Rows  # the validation rows, at most 2,000: those with the smallest hashes, sorted by hash
+    waiting: Rows  # rows that wait for training, in this order
+    # the last training rows, a few hundred while the reservoir is small, for the rules' profile
     recent: Rows
 
     @classmethod
     def begin(cls, rows: Rows, fraction: float, rng: np.random.Generator) -> "Seen":
-        """Return what has been seen with the first rows of a stream."""
+        """Return the state after the first rows of a stream."""
         seed = int(rng.integers(2**63))
         x, y = (measure_moments(part, rows.weight) for part in (rows.fill().X, rows.y))
         none = rows.take(np.empty(0, dtype=np.intp))
         return cls(seed, fraction, len(rows.X), x, y, none, none, none)._share_out(rows, rng)
 
     def take_in(self, rows: Rows, rng: np.random.Generator) -> "Seen":
-        """Return what has been seen with some more rows."""
+        """Return the state after some more rows."""
         x, y = (measure_moments(part, rows.weight) for part in (self.fill(rows).X, rows.y))
         more = replace(self, n_rows=self.n_rows + len(rows.X), x=self.x.merge(x), y=self.y.merge(y))
         return more._share_out(rows, rng)
 
     def fill(self, rows: Rows) -> Rows:
-        """Return rows with the mean of all rows so far in place of each missing value."""
+        """Return rows with missing values replaced by the mean of all rows so far."""
         return rows if are_finite(rows.X) else rows._replace(X=np.where(np.isnan(rows.X), self.x.mean, rows.X))
 
     def _share_out(self, rows: Rows, rng: np.random.Generator) -> "Seen":
-        """Put rows into the reservoir or, at random, behind those that wait to train."""
+        """Put rows into the reservoir, or in random order behind those that wait for training."""
         keys = hash_rows(rows, self.seed)
         frequent = _find_frequent(keys)
         may_validate = (keys < np.uint64(self.fraction * 2.0**64)) & ~np.isin(keys, frequent)
@@ -114,7 +114,7 @@ class Seen:
         return replace(self, reservoir=reservoir, waiting=stack_rows(self.waiting, training))
 
     def drop_waiting(self, n_rows: int, most: int) -> "Seen":
-        """Return the same after the first waiting rows have trained; at most so many go on waiting."""
+        """Return the state after the first waiting rows have trained; at most the given number still wait."""
         places = slice(n_rows), slice(n_rows, n_rows + most)
         trained, waiting = (Rows(*(part[place].copy() for part in self.waiting)) for place in places)
         wanted = max(0, _PROFILE_ROWS - len(self.reservoir.X))
@@ -124,7 +124,7 @@ class Seen:
 
     @property
     def n_distinct(self) -> int:
-        """Distinct rows so far, estimated from how small the smallest hashes are."""
+        """Number of distinct rows so far, estimated from the smallest hashes."""
         n_kept, part = len(self.reservoir.X), self.fraction
         if not n_kept:
             return self.n_rows
@@ -135,7 +135,7 @@ class Seen:
 
     @property
     def sample(self) -> Rows:
-        """Rows that stand for all so far."""
+        """Rows that represent all rows so far."""
         return stack_rows(self.reservoir, self.recent)
 
     @property
@@ -154,13 +154,13 @@ class Seen:
 
 
 def _find_frequent(keys: np.ndarray) -> np.ndarray:
-    """Return the hashes of rows that make up so much of a block that it would be a loss if they did not train."""
+    """Return the hashes of rows that are so frequent in a block that they must train."""
     distinct, counts = np.unique(keys, return_counts=True)
     return distinct[(counts > _FREQUENT_COUNT) & (counts > _FREQUENT_PART * len(keys))]
 
 
 def _keep_smallest(rows: Rows, seed: int) -> tuple[Rows, Rows]:
-    """Return the distinct rows of smallest hash, as many as may validate, and those of larger hash."""
+    """Return the distinct rows with the smallest hashes, at most the limit of validation rows, and the others."""
     keys = hash_rows(rows, seed)
     smallest, first = (part[:MAX_VALIDATION_ROWS] for part in np.unique(keys, return_index=True))
     return rows.take(first), rows.take(np.flatnonzero(keys > smallest[-1]))

@@ -1,4 +1,4 @@
-"""Training on a stream: blocks of rows come, each is passed over once, and nothing that was learned is lost."""
+"""Training on a stream: each block of rows is used once, and the state of training is kept between blocks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,20 +17,20 @@ from takagi.streaming._learner import Learner
 from takagi.streaming._seen import Seen, hash_rows
 from takagi.training import Run, TrainConfig, announce_compilation, draw_keep
 
-ASSUMED_ROWS = 1_999  # of a stream of unknown length: enough for the most rules, few enough for small batches
-_ROWS_PER_RULE = 8  # that are waited for before the first rules are made
-_ROWS_FOR_AUTO = 1_000  # the same where the number of rules is open
-_ROWS_TO_COMPARE = 20  # rows of which it is no chance that all lie beyond the others
-_ITERATIONS_PER_BLOCK = 32  # between two validations, which cost as much
-_MAX_WAITING = 10_000  # rows: for different ones before the first rules, and what is left of a block after Ctrl-C
+ASSUMED_ROWS = 1_999  # of a stream of unknown length: large enough for the most rules, small enough for small batches
+_ROWS_PER_RULE = 8  # needed before the initial rules are made
+_ROWS_FOR_AUTO = 1_000  # the same for n_rules="auto"
+_ROWS_TO_COMPARE = 20  # fewest rows of a block that are not beyond all others by chance
+_ITERATIONS_PER_BLOCK = 32  # between two validations, which take as long
+_MAX_WAITING = 10_000  # rows that may wait: before the initial rules, and from a block after Ctrl-C
 
 
 @dataclass(frozen=True)
 class Horizon:
-    """What is known of a stream in advance."""
+    """Facts about a stream that are known in advance."""
 
     n_rows: int | None = None  # distinct rows of the whole stream; by default those so far
-    # iterations of the whole stream; the learning rate then follows `schedule` to its end, and else is constant
+    # iterations of the whole stream; if given, the learning rate follows `schedule`, otherwise it is constant
     n_iter: int | None = None
 
 
@@ -39,17 +39,17 @@ class Stream:
     """A stream between two blocks."""
 
     rng: np.random.Generator  # all randomness
-    start: RuleBase | None = None  # rules to go on from, in place of initial ones
+    start: RuleBase | None = None  # rules to continue from, instead of initial ones
     target_names: Sequence[str] | None = None  # names of the targets, if they have any
     seen: Seen | None = None  # rows so far; None before the first block
-    learner: Learner | None = None  # rules under training; None until there are rows enough to make them
-    n_needed: int = 0  # rows that have to wait before rules are made
+    learner: Learner | None = None  # rules in training; None until there are enough rows to make them
+    n_needed: int = 0  # rows that are needed before rules are made
     seconds: float = 0.0  # time that training took so far
     config: TrainConfig | None = None  # settings of the last block that trained
 
     @property
     def n_waiting(self) -> int:
-        """Rows that have come and not trained yet, without those that validate."""
+        """Number of rows that wait for training, without validation rows."""
         return 0 if self.seen is None else len(self.seen.waiting.X)
 
     @property
@@ -58,10 +58,10 @@ class Stream:
         return 0 if self.learner is None else self.learner.n_iter
 
     def feed(self, rows: Rows, plan: Plan, horizon: Horizon | None = None) -> None:
-        """Take in the rows of a block that have weight, and train on those that wait as far as they fill batches.
+        """Add the rows of a block with positive weight, and train on waiting rows as far as they fill batches.
 
-        An error or Ctrl-C leaves the stream either as it was before the block, or with the block taken in and a part of
-        it trained on; of the rest, 10,000 rows then wait.
+        An error or Ctrl-C leaves the stream either as it was before the block, or with the block added and partly
+        trained on; of the rest, 10,000 rows then wait.
         """
         horizon, since = Horizon() if horizon is None else horizon, perf_counter()
         rows = rows.take(np.flatnonzero(rows.weight > 0))
@@ -108,7 +108,7 @@ class Stream:
             )
 
     def read(self, plan: Plan, stopped: str) -> Fitted:
-        """Return the best rules so far, and how they came about."""
+        """Return the best rules so far, and the history of their training."""
         assert self.learner is not None
         assert self.seen is not None
         assert self.config is not None
@@ -134,10 +134,10 @@ class Stream:
             f"on {len(self.seen.reservoir.X)} rows, best in iteration {self.learner.best_iter}"
         )
 
-    # -- the first rules -----------------------------------------------------------------------------------------------
+    # -- initial rules -------------------------------------------------------------------------------------------------
 
     def _count_needed(self, plan: Plan, horizon: Horizon) -> int:
-        """Return the number of rows to wait for before the first rules are made: a batch or more."""
+        """Return the number of rows that are needed for the initial rules: a batch or more."""
         needed = _ROWS_FOR_AUTO if plan.may_be_ridge else _ROWS_PER_RULE * plan.n_rules
         if self.start is not None:
             needed = _ROWS_PER_RULE * self.start.n_rules
@@ -146,14 +146,14 @@ class Stream:
         return max(needed, plan.config.batch_size)
 
     def _is_enough(self, seen: Seen, n_needed: int, n_rules: int) -> bool:
-        """Return whether the rows that wait make rules: as many different ones as rules, or ten thousand alike."""
+        """Return whether the waiting rows are enough: as many distinct ones as rules, or ten thousand in all."""
         n_waiting = len(seen.waiting.X)
         if n_waiting < n_needed or self.start is not None:
             return n_waiting >= n_needed
         return n_waiting >= _MAX_WAITING or len(np.unique(hash_rows(seen.waiting, seen.seed))) >= n_rules
 
     def _begin(self, seen: Seen, plan: Plan) -> Learner:
-        """Make the first rules of the rows that wait, or take given ones."""
+        """Make the initial rules from the waiting rows, or use given ones."""
         units = find_units(seen, plan)
         if self.start is not None:
             start = units.express(forget_data(self.start))
@@ -164,9 +164,9 @@ class Stream:
     # -- training ------------------------------------------------------------------------------------------------------
 
     def _configure(self, seen: Seen, plan: Plan, horizon: Horizon) -> TrainConfig:
-        """Return settings of training; penalties that are open follow from the validation error so far.
+        """Return settings of training; "auto" penalties follow from the validation error so far.
 
-        Rows that come for the first time cannot be overfitted, so penalties count as far as rows have come again.
+        New rows cannot be overfitted, so penalties grow with the fraction of repeated rows.
         """
         assert self.learner is not None
         units = find_units(seen, plan)
@@ -209,7 +209,7 @@ class Stream:
             self.seen = seen.drop_waiting(n_done * batch_size, max(_MAX_WAITING, batch_size))
 
     def _run_blocks(self, run: Run, n_batches: int) -> None:
-        """Pass over the batches; one that leads nowhere is skipped, and training goes on from the best rules."""
+        """Train on the batches; one that diverges is skipped, and training continues from the best rules."""
         assert self.learner is not None
         batches = np.arange(n_batches * run.config.batch_size).reshape(n_batches, -1)
         n_skipped = 0
@@ -230,5 +230,5 @@ class Stream:
 
 
 def find_units(seen: Seen, plan: Plan) -> Units:
-    """Return the units to train in by all rows so far."""
+    """Return the units of training, from all rows so far."""
     return seen.units(plan.scales_inputs, plan.scales_target, plan.centers_target)
