@@ -9,7 +9,8 @@ from sklearn.metrics import root_mean_squared_error
 from takagi import ExtrapolationWarning, RuleBase, TSKCommittee, TSKRegressor
 from takagi.fitting import Mix, Rows
 from takagi.fitting._logistic import fit_logistic, measure_log_step, measure_sharpness
-from takagi.fitting._pilots import choose_mix, fit_ridge, measure_step
+from takagi.fitting._pilots import choose_mix, measure_step
+from takagi.fitting._ridge import fit_ridge
 from takagi.training import LogLoss
 
 
@@ -77,6 +78,37 @@ def test_mixed_rules_say_what_rules_and_ridge_regression_say_in_these_shares():
     expected = 0.3 * rules.predict(X) + 0.7 * fit_ridge(rows, 0.9).predict(X)
     np.testing.assert_allclose(mixed.predict(X), expected, rtol=1e-12)
     assert Mix().apply(rules, rows) is rules
+
+
+def test_mixed_rules_say_the_same_where_values_are_missing():
+    X, _ = draw()
+    X[::3, 1] = X[::7, 2] = np.nan
+    rows = make_rows(X, np.nan_to_num(X) @ [1.0, -2.0, 0.5, 0.0])
+    rng = np.random.default_rng(0)
+    centers, usual = rng.normal(5.0, 2.0, size=(2, 3, 4))
+    consequents = rng.normal([0.0, 1.0, -2.0, 1.0, 0.0], 0.1, size=(3, 1, 5))
+    rules = RuleBase(centers, np.full((3, 4), 2.0), consequents, usual=usual)
+    line = fit_ridge(rows)
+    assert np.abs(line.usual[0, 1:3]).max() < 0.5  # what was put in place of NaN, while the mean is 5
+    expected = 0.3 * rules.predict(X) + 0.7 * line.predict(X)
+    np.testing.assert_allclose(Mix(1.0, 0.3).apply(rules, rows).predict(X), expected, rtol=1e-12)
+
+
+def test_missing_value_counts_as_the_mean_where_no_other_number_does_better():
+    X, noise = draw(200)
+    X[np.random.default_rng(1).random(X.shape) < 0.3] = np.nan
+    line = fit_ridge(make_rows(X, np.nan_to_num(X, nan=5.0) @ [1.0, -2.0, 0.5, 0.0] + noise))
+    away = (line.usual[0] - np.nanmean(X, axis=0)) * line.consequents[0, 0, 1:]
+    assert np.abs(away).max() < 0.5  # half of the noise, whose deviation is 1
+
+
+def test_missing_value_of_a_feature_that_rules_leave_out_does_not_count_as_zero():
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.normal(size=(150, 30)), rng.normal(1990.0, 3.0, size=150)]
+    y = X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.02 * (X[:, 30] - 1990.0) + 0.3 * rng.normal(size=150)
+    X[rng.random(150) < 0.5, 30] = np.nan
+    model = TSKRegressor(max_iter=400, random_state=0).fit(X, y)
+    assert root_mean_squared_error(y, model.predict(X)) < y.std()
 
 
 def test_ridge_regression_without_slopes_is_the_mean():

@@ -22,7 +22,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.linear_model import Ridge, RidgeCV
 
 from takagi._typing import FloatArray
 from takagi.fitting._logistic import (
@@ -34,6 +33,7 @@ from takagi.fitting._logistic import (
     sharpen,
 )
 from takagi.fitting._plan import Penalties, Plan
+from takagi.fitting._ridge import fit_ridge, mix_usual
 from takagi.fitting._rows import (
     HEAVY,
     MAX_VALIDATION_ROWS,
@@ -44,7 +44,6 @@ from takagi.fitting._rows import (
     measure_columns,
     shrink_share,
     stack_rows,
-    standardize_columns,
 )
 from takagi.fitting._screening import choose_features
 from takagi.fitting._training import Prepared, Watch, prepare_training
@@ -60,8 +59,6 @@ _MAX_RULES = (16, 32)  # of the pilots that measure the noise, and of those that
 _SHORTER = (2, 4)  # times fewer iterations: of most pilots, and of those that choose or show the worth of rules
 _N_VALIDATIONS = 100  # of a pilot, if many rows validate
 _HUGE = 1e100  # an error, or a square, that is as good as infinite
-_ALPHAS = np.logspace(-6, 5, 23)  # the smallest for targets that are sums of columns, as in many tables
-_MAX_CELLS = 2 * 10**7
 _LITTLE, _MUCH = 0.1, 0.8  # shares that are as good as none, and as all
 
 Split = tuple[Rows, Rows]
@@ -83,7 +80,9 @@ class Mix(NamedTuple):
         """
         if self.rules < 1 and rules.consequent_projection is None:
             line = self.fit_line(rows, rules.link != "identity")
-            rules = replace(rules, consequents=self.rules * rules.consequents + (1 - self.rules) * line.consequents)
+            usual = None if rules.usual is None else mix_usual(line, rules, self.rules, rows.X)
+            consequents = self.rules * rules.consequents + (1 - self.rules) * line.consequents
+            rules = replace(rules, consequents=consequents, usual=usual)
         return rules if self.sharpness == 1 else sharpen(rules, self.sharpness)
 
     def fit_line(self, rows: Rows, has_classes: bool) -> RuleBase:
@@ -333,21 +332,3 @@ def measure_step(left: FloatArray, step: FloatArray, weight: FloatArray) -> tupl
 def _round(share: float) -> float:
     """Return a share from 0 to 1; a little is none, and much is all."""
     return 0.0 if share < _LITTLE else 1.0 if share > _MUCH else share
-
-
-def fit_ridge(rows: Rows, slopes: float = 1.0) -> RuleBase:
-    """Return ridge regression, its penalty chosen by leave-one-out, as one rule, with so much of its slopes."""
-    mean, scale = measure_columns(rows.X, rows.weight)
-    y_mean, y_scale = measure_columns(rows.y, rows.weight)
-    sample = slice(None, None, -(-rows.X.size // _MAX_CELLS))
-    mode = "svd" if len(rows.X) > rows.X.shape[1] else "eigen"  # whichever is quicker
-    ridge = RidgeCV(_ALPHAS, gcv_mode=mode) if len(rows.X) > 2 else Ridge()  # two rows cannot choose
-    ridge.fit(
-        standardize_columns(rows.X, mean, scale)[sample], ((rows.y - y_mean) / y_scale)[sample], rows.weight[sample]
-    )
-    coef, intercept = np.reshape(ridge.coef_, (rows.y.shape[1], -1)), np.reshape(ridge.intercept_, -1)
-    consequents = slopes * np.concatenate([intercept[:, None], coef], axis=1)[None]
-    n_features = rows.X.shape[1]
-    nothing = np.zeros((1, n_features))
-    standard = RuleBase(nothing, np.full((1, n_features), np.inf), consequents, usual=nothing)
-    return standard.rescale(mean, scale, y_mean, y_scale)

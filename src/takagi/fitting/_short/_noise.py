@@ -8,7 +8,8 @@ from sklearn.model_selection import KFold
 from sklearn.svm import SVR
 
 from takagi._typing import FloatArray, IntArray
-from takagi.fitting._pilots import EXACT, fit_ridge, measure_step
+from takagi.fitting._pilots import EXACT, measure_step
+from takagi.fitting._ridge import fit_ridge
 from takagi.fitting._rows import Rows, draw_order, is_clearly_less, measure_columns
 from takagi.fitting._screening import spread_rules
 from takagi.rulebase import RuleBase
