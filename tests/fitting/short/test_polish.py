@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from takagi.fitting._short._draft import SumDraft, Task
+from takagi.fitting._short._frame import find_weights, measure_loss, open_frame
 from takagi.fitting._short._polish import (
     WIDTHS,
-    find_weights,
     invert_weights,
-    measure_loss,
     normal_equations,
     polish,
     solve_normal,
@@ -124,3 +123,19 @@ def test_blocks_are_solved_and_inverted_as_the_whole(n_outputs, has_sets):
     )
     diagonal = np.diag(np.linalg.inv(curvature))[: n_outputs * len(find_weights(draft)[0])]
     np.testing.assert_allclose(invert_weights(curvature, draft).ravel(), diagonal, rtol=1e-7)
+
+
+@pytest.mark.parametrize("has_missing", [False, True])
+def test_a_frame_says_what_the_draft_says(has_missing):
+    draft, task = make_case(np.random.default_rng(5), n_outputs=2, has_missing=has_missing)
+    draft = draft.pick(np.array([0, 3, 1, 2]))  # a part whose rules do not lie side by side
+    frame, values = open_frame(draft, task)
+    response = frame.respond(values)
+    share, outputs = draft.shares(task.Z, task.seen), draft.outputs(task.columns)
+    said = (share * outputs).sum(axis=2)
+    np.testing.assert_allclose(response.share.T, share, atol=1e-12)
+    np.testing.assert_allclose(response.error.T, task.target - said.T, atol=1e-12)
+    apart = outputs - (share * outputs) @ draft.together
+    np.testing.assert_allclose(response.apart.transpose(0, 2, 1), apart, atol=1e-12)
+    same = values.put_into(draft, frame)
+    assert all((getattr(same, name) == getattr(draft, name)).all() for name in ("centers", "widths", "weights"))

@@ -1,7 +1,6 @@
 """A sum of rule bases while it is made: plain arrays in standard units."""
 
 from dataclasses import dataclass, fields, replace
-from functools import reduce
 
 import numpy as np
 
@@ -44,22 +43,23 @@ class SumDraft:
         """
         asked = np.flatnonzero(self.asks.any(axis=0))
         precision = np.where(self.asks[:, asked], self.widths[:, asked] ** -2.0, 0.0)
-        pull, X = precision * self.centers[:, asked], Z[:, asked]
+        pull, X = precision * self.centers[:, asked], Z.T[asked]
         constant = pull * self.centers[:, asked]
-        level = X @ pull.T - 0.5 * ((X * X) @ precision.T)
-        level -= 0.5 * (constant.sum(axis=1) if seen is None else seen[:, asked] @ constant.T)
-        for k in np.unique(self.part):
+        level = pull @ X - 0.5 * (precision @ (X * X))
+        level -= 0.5 * (constant.sum(axis=1)[:, None] if seen is None else constant @ seen.T[asked])
+        for k in dict.fromkeys(self.part.tolist()):
             own = np.flatnonzero(self.part == k)
-            highest = reduce(np.maximum, (level[:, r] for r in own))
-            level[:, own] -= highest[:, None]
-        firing = np.exp(level)
-        return firing / (firing @ self.together)
+            firing = level[own]
+            firing -= firing.max(axis=0)
+            np.exp(firing, out=firing)
+            level[own] = firing / firing.sum(axis=0)
+        return level.T
 
     def outputs(self, columns: FloatArray) -> FloatArray:
         """Return what each formula says, (n_outputs, n_rows, n_rules)."""
         used = np.flatnonzero(self.uses.any(axis=0))
-        slopes = self.weights[:, :, 1 + used].transpose(1, 2, 0)
-        return columns[:, used] @ slopes + self.weights[:, :, 0].T[:, None, :]
+        slopes, bias = self.weights[:, :, 1 + used].transpose(1, 0, 2), self.weights[:, :, :1].transpose(1, 0, 2)
+        return (slopes @ columns.T[used] + bias).transpose(0, 2, 1)
 
     def pick(self, rules: IntArray) -> "SumDraft":
         """Return some of the rules as they are."""
@@ -111,7 +111,10 @@ def start_rules(draft: SumDraft, base: IntArray, n_rules: int) -> SumDraft:
 
 @dataclass(frozen=True)
 class Task:
-    """Rows in standard units, and what is asked of rules for them."""
+    """Rows in standard units, and what is asked of rules for them.
+
+    Tables lie in memory column by column, as what is computed from them does: rules are few, and rows are many.
+    """
 
     Z: FloatArray  # features, zero where they are missing
     columns: FloatArray  # of the formulas: features, then bends
@@ -134,11 +137,11 @@ class Task:
         weight = self.weight[rows]
         return replace(
             self,
-            Z=self.Z[rows],
-            columns=self.columns[rows],
+            Z=self.Z.T[:, rows].T,
+            columns=self.columns.T[:, rows].T,
             target=self.target[rows],
             weight=weight / weight.sum(),
-            seen=None if self.seen is None else self.seen[rows],
+            seen=None if self.seen is None else self.seen.T[:, rows].T,
         )
 
     def sample(self, n_rows: int) -> "Task":

@@ -9,7 +9,8 @@ from scipy.special import expit
 
 from takagi._typing import FloatArray, IntArray
 from takagi.fitting._short._draft import SumDraft, Task, start_rules
-from takagi.fitting._short._polish import measure_loss, polish, solve_weights, within_bounds
+from takagi.fitting._short._frame import measure_loss
+from takagi.fitting._short._polish import polish, solve_weights, within_bounds
 
 _CUTS = (0.2, 0.4, 0.6, 0.8)  # of the rows that a rule governs
 _SCORED_ROWS = 800
@@ -125,7 +126,9 @@ def score_splits(
     share = draft.shares(task.Z, task.seen)
     said = (share * draft.outputs(task.columns)).sum(axis=2)
     residual = task.target - said.T
-    inputs = np.column_stack([np.ones(len(task.Z)), task.columns[:, base]])
+    inputs = np.vstack([np.ones(len(task.Z)), task.columns.T[base]])
+    one, other = np.triu_indices(len(inputs))
+    products = inputs[one] * inputs[other]
     chosen = []
     for rules in (range(draft.n_rules), [-1] if opens_part else []):
         splits = []
@@ -134,7 +137,7 @@ def score_splits(
             is_full = k >= 0 and draft.asks[k].sum() >= max_conditions
             features = np.flatnonzero(draft.asks[k]) if is_full else np.arange(task.Z.shape[1])
             if governs @ task.weight >= _LEAST_SHARE:
-                splits += _score(task, residual, inputs, governs, _propose(task, governs, features, k))
+                splits += _score(task, residual, (inputs, products), governs, _propose(task, governs, features, k))
         chosen += _take_diverse(sorted(splits, reverse=True), _TRIED)
     return chosen
 
@@ -164,33 +167,39 @@ def _propose(task: Task, governs: FloatArray, features: IntArray, rule: int) -> 
 
 
 def _score(
-    task: Task, residual: FloatArray, inputs: FloatArray, governs: FloatArray, splits: list[RuleSplit]
+    task: Task,
+    residual: FloatArray,
+    terms: tuple[FloatArray, FloatArray],
+    governs: FloatArray,
+    splits: list[RuleSplit],
 ) -> list[RuleSplit]:
-    """Return splits with what ridge regression of the residuals on both sides gains."""
+    """Return splits with what ridge regression of the residuals on both sides gains.
+
+    The terms are the inputs of formulas, and the products of each two of them.
+    """
     if not splits:
         return []
     feature, cut, scale = (np.array([getattr(s, f) for s in splits]) for f in ("feature", "cut", "scale"))
-    steps = (task.Z[:, feature] - cut) * (2 * scale / (_WIDTH * scale) ** 2)
-    gate = expit(steps if task.seen is None else steps * task.seen[:, feature])
+    steps = (task.Z.T[feature] - cut[:, None]) * (2 * scale / (_WIDTH * scale) ** 2)[:, None]
+    gate = expit(steps if task.seen is None else steps * task.seen.T[feature])
     weight = governs * task.weight
-    sides = np.minimum(weight @ gate, weight @ (1 - gate)) >= 0.015
-    splits, gate = [s for s, is_kept in zip(splits, sides, strict=True) if is_kept], gate[:, sides]
+    sides = np.minimum(gate @ weight, (1 - gate) @ weight) >= 0.015
+    splits, gate = [s for s, is_kept in zip(splits, sides, strict=True) if is_kept], gate[sides]
     if not splits:
         return []
-    n_inputs = inputs.shape[1]
+    (inputs, products), rest = terms, 1 - gate
+    n_inputs = len(inputs)
     one, other = np.triu_indices(n_inputs)
-    products = inputs[:, one] * inputs[:, other]
     matrix = np.empty((len(splits), 2 * n_inputs, 2 * n_inputs))
     vector = np.empty((len(splits), 2 * n_inputs, residual.shape[1]))
     first, second = slice(0, n_inputs), slice(n_inputs, None)
-    blocks = ((first, first, gate**2), (first, second, gate * (1 - gate)), (second, second, (1 - gate) ** 2))
-    for rows, columns, blend in blocks:
+    for rows, columns, blend in ((first, first, gate**2), (first, second, gate * rest), (second, second, rest**2)):
         block = np.empty((len(splits), n_inputs, n_inputs))
-        block[:, one, other] = block[:, other, one] = (blend * (weight * governs)[:, None]).T @ products
+        block[:, one, other] = block[:, other, one] = (blend * (weight * governs)) @ products.T
         matrix[:, rows, columns] = matrix[:, columns, rows] = block
     for o, error in enumerate(residual.T):
-        for rows, blend in ((first, gate), (second, 1 - gate)):
-            vector[:, rows, o] = (blend * (weight * error)[:, None]).T @ inputs
+        for rows, blend in ((first, gate), (second, rest)):
+            vector[:, rows, o] = (blend * (weight * error)) @ inputs.T
     matrix[:, np.arange(2 * n_inputs), np.arange(2 * n_inputs)] += max(task.ridge, 1e-5)
     gain = (vector * np.linalg.solve(matrix, vector)).sum(axis=(1, 2))
     return [split._replace(gain=float(value)) for split, value in zip(splits, gain, strict=True)]

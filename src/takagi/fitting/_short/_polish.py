@@ -11,9 +11,11 @@ and an agreement of 1, that is the mean over rules of ``p_r (t - f_r)^2``: each 
 from dataclasses import replace
 
 import numpy as np
+from scipy.linalg.lapack import dposv
 
-from takagi._typing import BoolArray, FloatArray, IntArray
+from takagi._typing import FloatArray, IntArray
 from takagi.fitting._short._draft import SumDraft, Task
+from takagi.fitting._short._frame import Frame, Response, Values, open_frame
 
 WIDTHS = (0.15, 2.0)  # the narrowest and the widest set, in standard deviations
 _LARGEST_STEPS = (1.0, 0.7)  # of a center, and of the logarithm of a width
@@ -22,68 +24,38 @@ _MOST_TRIALS = 8
 _PATIENCE = 5  # steps that have to gain something together
 _TINY = 1e-9
 
-Places = tuple[IntArray, IntArray]
-Evaluated = tuple[FloatArray, FloatArray]
-
-
-def evaluate(draft: SumDraft, task: Task) -> Evaluated:
-    """Return the shares of the rules, and what their formulas say."""
-    return draft.shares(task.Z, task.seen), draft.outputs(task.columns)
-
-
-def measure_loss(draft: SumDraft, task: Task, known: Evaluated | None = None) -> float:
-    """Return the loss of the rows and the penalties, given what is known of the draft if it is."""
-    share, outputs = evaluate(draft, task) if known is None else known
-    together, total = draft.together, 0.0
-    for output, target in zip(outputs, task.target.T, strict=True):
-        said = share * output
-        square = (target - said.sum(axis=1)) ** 2
-        if task.agreement:
-            square = square + task.agreement * (share * (output - said @ together) ** 2).sum(axis=1)
-        total += float(task.weight @ square)
-    penalty = task.ridge * float((draft.weights[:, :, 1:] ** 2).sum())
-    return (total + penalty) / task.target.shape[1] + task.smoothness * float((draft.widths[draft.asks] ** -2.0).sum())
-
-
-def find_weights(draft: SumDraft) -> Places:
-    """Return where the weights are that may be different from zero: rules and columns, bias first."""
-    rules, columns = np.nonzero(np.hstack([np.ones((draft.n_rules, 1), dtype=bool), draft.uses]))
-    return rules, columns
-
 
 def solve_weights(draft: SumDraft, task: Task) -> SumDraft:
     """Return the draft with the best weights for its sets."""
-    rules, columns = find_weights(draft)
-    share = draft.shares(task.Z, task.seen)
-    inputs = _take_inputs(task, columns)
-    blended = _blend(share, rules, inputs)
-    curvature = _curve_weights(draft, task, share, inputs, blended, rules)
-    curvature[np.diag_indices(len(rules))] += np.where(columns > 0, task.ridge, 1e-6) + 1e-8
+    frame, values = open_frame(draft, task)
+    weighted, curvature = _curve_weights(frame, frame.find_shares(values)[1])
+    curvature[np.diag_indices(len(curvature))] += np.where(frame.columns > 0, task.ridge, 1e-6) + 1e-8
     weights = np.zeros_like(draft.weights)
-    weights[rules, :, columns] = np.linalg.solve(curvature, (blended * task.weight[:, None]).T @ task.target)
+    weights[frame.rules, :, frame.columns] = np.linalg.solve(curvature, weighted @ task.target)
     return replace(draft, weights=weights)
 
 
 def polish(draft: SumDraft, task: Task, n_steps: int, tolerance: float = 1e-4) -> tuple[SumDraft, float]:
     """Return a draft with a smaller loss, and the loss; ends early where steps gain next to nothing."""
-    known = evaluate(draft, task)
-    loss, damping = measure_loss(draft, task, known), _DAMPING[0]
+    frame, values = open_frame(draft, task)
+    response = frame.respond(values)
+    loss, damping = frame.measure_loss(values, response), _DAMPING[0]
     past = [loss]
     for _ in range(n_steps):
-        curvature, downhill = normal_equations(draft, task, known)
-        fixed = _find_stuck(draft, downhill, task)
+        curvature, downhill = _find_equations(frame, values, response)
+        fixed = _find_stuck(frame, values, downhill)
         downhill[fixed] = 0.0
         curvature[fixed] = curvature[:, fixed] = 0.0
         curvature[fixed, fixed] = 1.0
         diagonal = np.diag(curvature) + _TINY
         for _ in range(_MOST_TRIALS):
-            damped = curvature + np.diag(damping * diagonal + _TINY)
-            step = solve_normal(damped, downhill, draft)
-            moved = _move(draft, step, task)
-            there = evaluate(moved, task)
-            value = measure_loss(moved, task, there)
+            damped = curvature.copy()
+            damped.flat[:: len(damped) + 1] += damping * diagonal + _TINY
+            moved = _move(frame, values, solve_normal(damped, downhill, draft))
+            there = frame.respond(moved)
+            value = frame.measure_loss(moved, there)
             if value < loss:
-                draft, known, loss, damping = moved, there, value, max(damping / _DAMPING[2], _DAMPING[1])
+                values, response, loss, damping = moved, there, value, max(damping / _DAMPING[2], _DAMPING[1])
                 break
             damping *= _DAMPING[3]
         else:
@@ -91,56 +63,52 @@ def polish(draft: SumDraft, task: Task, n_steps: int, tolerance: float = 1e-4) -
         past.append(loss)
         if len(past) > _PATIENCE and past[-1 - _PATIENCE] - loss < tolerance * loss:
             break
-    return draft, loss
+    return values.put_into(draft, frame), loss
 
 
-def normal_equations(draft: SumDraft, task: Task, known: Evaluated | None = None) -> tuple[FloatArray, FloatArray]:
-    """Return the Gauss-Newton matrix and the downhill gradient of half the loss, given what is known of the draft.
+def normal_equations(draft: SumDraft, task: Task) -> tuple[FloatArray, FloatArray]:
+    """Return the Gauss-Newton matrix and the downhill gradient of half the loss.
 
     Parameters are the weights, output by output, the centers, and the logarithms of the widths.
     """
-    (rules, columns), (asking, asked) = find_weights(draft), np.nonzero(draft.asks)
-    share, outputs = evaluate(draft, task) if known is None else known
-    together = draft.together
-    n_outputs, n_weights, n_sets = len(outputs), len(rules), len(asking)
+    frame, values = open_frame(draft, task)
+    return _find_equations(frame, values, frame.respond(values))
+
+
+def _find_equations(frame: Frame, values: Values, response: Response) -> tuple[FloatArray, FloatArray]:
+    """Return the normal equations, given what the rules say."""
+    task, row_weight, share, inputs = frame.task, frame.task.weight, response.share, frame.inputs
+    n_outputs, n_weights, n_sets = len(frame.target), len(frame.rules), len(frame.asking)
     size = n_outputs * n_weights + 2 * n_sets
     curvature, downhill = np.zeros((size, size)), np.zeros(size)
-    inputs, row_weight = _take_inputs(task, columns), task.weight[:, None]
-    blended = _blend(share, rules, inputs)
-    distance = (task.Z[:, asked] - draft.centers[asking, asked]) / draft.widths[asking, asked]
-    distance = distance if task.seen is None else distance * task.seen[:, asked]
-    moves = np.hstack([distance / draft.widths[asking, asked], distance**2])  # of log firing, by center and log width
-    owner = np.r_[asking, asking]
-    of_sets = slice(n_outputs * n_weights, size)
-    per_output = _curve_weights(draft, task, share, inputs, blended, rules)
-    per_output[np.diag_indices(n_weights)] += np.where(columns > 0, task.ridge, 0.0)
-    for o, (output, target) in enumerate(zip(outputs, task.target.T, strict=True)):
-        mean = (share * output) @ together
-        apart = output - mean
-        error = target - (share * output).sum(axis=1)
-        slope = (share * apart)[:, owner] * moves  # of the prediction, by centers and log widths
+    owner = np.concatenate([frame.asking, frame.asking])
+    moves = np.concatenate([response.distance / values.widths[:, None], response.distance**2])  # of log firing
+    of_weights, of_sets = np.arange(n_weights), slice(n_outputs * n_weights, size)
+    weighted, per_output = _curve_weights(frame, share)
+    per_output[of_weights, of_weights] += frame.ridge
+    for o, (apart, error) in enumerate(zip(response.apart, response.error, strict=True)):
+        pull = share * apart
+        slope = pull[owner] * moves  # of the prediction, by centers and log widths
         own = slice(o * n_weights, (o + 1) * n_weights)
-        weights = draft.weights[rules, o, columns]
-        downhill[own] = blended.T @ (task.weight * error) - np.where(columns > 0, task.ridge, 0.0) * weights
-        downhill[of_sets] += slope.T @ (task.weight * error)
+        downhill[own] = weighted @ error - frame.ridge * values.weights[o]
+        downhill[of_sets] += slope @ (row_weight * error)
         curvature[own, own] = per_output
-        curvature[own, of_sets] = blended.T @ (slope * row_weight)
+        curvature[own, of_sets] = weighted @ slope.T
         curvature[of_sets, own] = curvature[own, of_sets].T
-        curvature[of_sets, of_sets] += slope.T @ (slope * row_weight)
+        curvature[of_sets, of_sets] += slope @ (slope * row_weight).T
         if task.agreement:
-            spread = (share * apart**2) @ together
-            downhill[own] -= task.agreement * (_blend(share * apart, rules, inputs).T @ task.weight)
-            pull = 0.5 * (share * (apart**2 - spread))[:, owner] * moves
-            downhill[of_sets] -= task.agreement * (pull.T @ task.weight)
-            bend = 0.25 * (share * apart**2 * (1 - 2 * share) + share**2 * spread) * row_weight
-            _add_own(curvature[of_sets, of_sets], task.agreement, bend, moves, owner)
+            square = pull * apart
+            spread = frame.together @ square
+            downhill[own] -= task.agreement * (inputs @ (pull * row_weight).T)[of_weights, frame.rules]
+            price = 0.5 * task.agreement * (square - share * spread) * row_weight
+            downhill[of_sets] -= (moves @ price.T)[np.arange(2 * n_sets), owner]
+            bend = 0.25 * task.agreement * (square * (1 - 2 * share) + share**2 * spread) * row_weight
+            curvature[of_sets, of_sets] += (owner[:, None] == owner) * ((bend[owner] * moves) @ moves.T)
     curvature /= n_outputs
     downhill /= n_outputs
-    if n_sets:
-        sharp = task.smoothness * draft.widths[asking, asked] ** -2.0
-        last = np.arange(size - n_sets, size)
-        curvature[last, last] += sharp
-        downhill[last] += sharp
+    sharp, last = task.smoothness * values.widths**-2.0, np.arange(size - n_sets, size)
+    curvature[last, last] += sharp
+    downhill[last] += sharp
     return curvature, downhill
 
 
@@ -152,7 +120,8 @@ def solve_normal(curvature: FloatArray, downhill: FloatArray, draft: SumDraft) -
     """
     n_outputs = draft.weights.shape[1]
     if n_outputs == 1:
-        return np.asarray(np.linalg.solve(curvature, downhill), dtype=float)
+        _, step, failed = dposv(curvature, downhill)
+        return np.asarray(np.linalg.solve(curvature, downhill) if failed else step, dtype=float)
     block, coupling, of_sets = _take_blocks(curvature, draft)
     n_weights = len(block)
     right = np.concatenate([downhill[: n_outputs * n_weights].reshape(n_outputs, n_weights, 1), coupling], axis=2)
@@ -190,61 +159,40 @@ def within_bounds(draft: SumDraft, task: Task) -> SumDraft:
     return replace(draft, centers=centers, widths=np.where(draft.asks, np.clip(draft.widths, *WIDTHS), np.inf))
 
 
-def _take_inputs(task: Task, columns: IntArray) -> FloatArray:
-    """Return inputs of formulas by their place, the first of which is that of the bias."""
-    inputs = task.columns[:, columns - 1]
-    inputs[:, columns == 0] = 1.0
-    return inputs
+def _curve_weights(frame: Frame, share: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return inputs times the shares of their rules and the weights of rows, and the curvature of one output's loss."""
+    blended = share[frame.rules]
+    blended *= frame.inputs
+    weighted = blended * frame.task.weight
+    curvature = weighted @ blended.T
+    agreement = frame.task.agreement
+    if agreement:
+        curvature *= 1.0 - agreement * frame.together[frame.rules][:, frame.rules]
+        end = 0
+        for n_own in np.bincount(frame.rules).tolist():
+            own = slice(end, end + n_own)
+            curvature[own, own] += agreement * (weighted[own] @ frame.inputs[own].T)
+            end += n_own
+    return weighted, curvature
 
 
-def _blend(share: FloatArray, rules: IntArray, inputs: FloatArray) -> FloatArray:
-    """Return inputs times the shares of their rules; each large array that is not made saves time."""
-    blended = share[:, rules]
-    blended *= inputs
-    return blended
+def _move(frame: Frame, values: Values, step: FloatArray) -> Values:
+    """Return the parameters after a step, or as far towards there as bounds allow."""
+    n_sets = len(frame.asking)
+    n_weights = len(step) - 2 * n_sets
+    weights, by, stretch = step[:n_weights], step[n_weights : n_weights + n_sets], step[n_weights + n_sets :]
+    by, stretch = (one.clip(-most, most) for one, most in zip((by, stretch), _LARGEST_STEPS, strict=True))
+    return Values(
+        values.weights + weights.reshape(values.weights.shape),
+        (values.centers + by).clip(frame.low, frame.high),
+        (values.widths * np.exp(stretch)).clip(*WIDTHS),
+    )
 
 
-def _curve_weights(
-    draft: SumDraft, task: Task, share: FloatArray, inputs: FloatArray, blended: FloatArray, rules: IntArray
-) -> FloatArray:
-    """Return the curvature of the loss of one output by its weights."""
-    curvature = blended.T @ (blended * task.weight[:, None])
-    if task.agreement:
-        curvature *= 1.0 - task.agreement * (draft.part[rules][:, None] == draft.part[rules])
-        _add_own(curvature, task.agreement, share * task.weight[:, None], inputs, rules)
-    return curvature
-
-
-def _add_own(matrix: FloatArray, factor: float, row_weight: FloatArray, inputs: FloatArray, owner: IntArray) -> None:
-    """Add what the inputs of each rule have among themselves, weighted per row and rule."""
-    for k in np.unique(owner):
-        own = np.flatnonzero(owner == k)
-        mine = inputs[:, own]
-        matrix[own[:, None], own] += factor * (mine.T @ (mine * row_weight[:, k : k + 1]))
-
-
-def _move(draft: SumDraft, step: FloatArray, task: Task) -> SumDraft:
-    (rules, columns), (asking, asked) = find_weights(draft), np.nonzero(draft.asks)
-    n_outputs, n_sets = draft.weights.shape[1], len(asking)
-    weights, centers, widths = draft.weights.copy(), draft.centers.copy(), draft.widths.copy()
-    for o in range(n_outputs):
-        weights[rules, o, columns] += step[o * len(rules) : (o + 1) * len(rules)]
-    if n_sets:
-        by, stretch = np.split(step[-2 * n_sets :], 2)
-        by, stretch = (np.clip(s, -most, most) for s, most in zip((by, stretch), _LARGEST_STEPS, strict=True))
-        centers[asking, asked] = np.clip(centers[asking, asked] + by, task.low[asked], task.high[asked])
-        widths[asking, asked] = np.clip(widths[asking, asked] * np.exp(stretch), *WIDTHS)
-    return replace(draft, weights=weights, centers=centers, widths=widths)
-
-
-def _find_stuck(draft: SumDraft, downhill: FloatArray, task: Task) -> IntArray:
+def _find_stuck(frame: Frame, values: Values, downhill: FloatArray) -> IntArray:
     """Return the centers and widths that are at a bound and want to go beyond."""
-    asking, asked = np.nonzero(draft.asks)
-    if not len(asking):
-        return np.empty(0, dtype=np.intp)
-    wish = downhill[-2 * len(asking) :]
-    values = np.r_[draft.centers[asking, asked], draft.widths[asking, asked]]
-    low = np.r_[task.low[asked], np.full(len(asked), WIDTHS[0])]
-    high = np.r_[task.high[asked], np.full(len(asked), WIDTHS[1])]
-    stuck: BoolArray = ((values >= high) & (wish > 0)) | ((values <= low) & (wish < 0))
-    return len(downhill) - 2 * len(asking) + np.flatnonzero(stuck)
+    first = len(downhill) - 2 * len(frame.asking)
+    wish = downhill[first:]
+    at_high = np.concatenate([values.centers >= frame.high, values.widths >= WIDTHS[1]])
+    at_low = np.concatenate([values.centers <= frame.low, values.widths <= WIDTHS[0]])
+    return first + np.flatnonzero((at_high & (wish > 0)) | (at_low & (wish < 0)))

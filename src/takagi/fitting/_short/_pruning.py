@@ -6,14 +6,8 @@ import numpy as np
 
 from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.fitting._short._draft import SumDraft, Task, start_rules
-from takagi.fitting._short._polish import (
-    find_weights,
-    invert_weights,
-    measure_loss,
-    normal_equations,
-    polish,
-    solve_weights,
-)
+from takagi.fitting._short._frame import find_weights, measure_loss
+from takagi.fitting._short._polish import invert_weights, normal_equations, polish, solve_weights
 
 _STEPS = 4
 _PART = 3  # of the terms that are too many, one in so many is left out at a time
@@ -94,10 +88,13 @@ def exchange_for_formulas(draft: SumDraft, task: Task, base: IntArray, limits: t
     n_rules, max_terms = limits
     loss = measure_loss(draft, task) + task.price_bends(draft)
     while n_rules > 1:
-        ways = [draft] if draft.n_rules < n_rules else [draft.without(k) for k in range(draft.n_rules)]
-        ways = [way if way is draft else polish(solve_weights(way, task), task, 3)[0] for way in ways]
+        if draft.n_rules < n_rules:
+            ways = [draft]
+        else:
+            fewer = (polish(solve_weights(draft.without(k), task), task, 3) for k in range(draft.n_rules))
+            ways = [way for way, _ in sorted(fewer, key=lambda found: found[1])[:2]]
         found = []
-        for way in sorted(ways, key=lambda w: measure_loss(w, task))[:2]:
+        for way in ways:
             new = start_rules(way, np.setdiff1d(base, _list_taken(way, -1)), 1)
             longer = prune_terms(solve_weights(way.add(new), task), task, max_terms)
             found.append(_polish_priced(longer, task))

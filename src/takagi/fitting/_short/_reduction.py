@@ -9,10 +9,11 @@ from takagi._text import count
 from takagi._typing import FloatArray
 from takagi.fitting._rows import Rows, measure_units
 from takagi.fitting._short._draft import SumDraft, Task
+from takagi.fitting._short._frame import measure_loss
 from takagi.fitting._short._lesson import ROWS_OF_PUPIL
 from takagi.fitting._short._likelihood import linearize, shrink, train_on
 from takagi.fitting._short._noise import measure_noise
-from takagi.fitting._short._polish import measure_loss, polish, solve_weights, within_bounds
+from takagi.fitting._short._polish import polish, solve_weights, within_bounds
 from takagi.fitting._short._pruning import drop_conditions, price_terms, prune_terms
 from takagi.fitting._short._workshop import (
     COARSE_ROWS,

@@ -83,9 +83,9 @@ def open_workshop(
     low, high = np.nanquantile(standard.X[:, features], [_EDGE, 1 - _EDGE], axis=0)
     is_flat = high <= low  # most rows have one value
     task = Task(
-        Z=Z,
-        seen=seen,
-        columns=columns.evaluate(*terms),
+        Z=np.asfortranarray(Z),
+        seen=None if seen is None else np.asfortranarray(seen),
+        columns=np.asfortranarray(columns.evaluate(*terms)),
         target=standard.y,
         weight=rows.weight / rows.weight.sum(),
         agreement=agreement,
