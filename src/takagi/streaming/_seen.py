@@ -23,7 +23,7 @@ from takagi.fitting import (
 )
 
 _PROFILE_ROWS = 500
-_FREQUENT_COUNT, _FREQUENT_PART = 8, 0.005  # copies of a row in a block, and their fraction, above which it always trains
+_FREQUENT_COUNT, _FREQUENT_PART = 8, 0.005  # copies of a row in a block above which it always trains
 
 
 class Moments(NamedTuple):
