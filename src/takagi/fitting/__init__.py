@@ -1,7 +1,7 @@
 """Fitting: rows and the settings of an estimator in, fitted rules out.
 
-`make_plan` resolves the settings to numbers, and `fit_rules` is the recipe from top to bottom: pilots that measure the
-noise, training, teachers. Estimators, streams and committees are front ends of these two.
+`make_plan` turns the settings into numbers, and `fit_rules` is the whole fit: pilots that measure the noise, training,
+distillation. Estimators, streams and committees use these two.
 """
 
 from takagi.fitting._fit import (

@@ -1,4 +1,4 @@
-"""The fit of a rule base, from rows and a plan to rules, on one page."""
+"""The fit of a rule base, from rows and a plan to rules."""
 
 import warnings
 from collections.abc import Callable
@@ -35,24 +35,24 @@ from takagi.training import LOSSES, TrainConfig
 _FEWEST_RULES = 4  # of a teacher
 _N_BETWEEN = 8_000  # points between rows
 _N_NEIGHBORS = 6
-_PENALTY_PART = 0.1  # of a teacher's penalties is left to the student, whose labels have no noise
-_SHORTER = 2  # times fewer iterations of the student
+_PENALTY_PART = 0.1  # fraction of a teacher's penalties for the student, whose labels have no noise
+_SHORTER = 2  # the student has this many times fewer iterations
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What a fit ends with: all that a fitted estimator tells."""
+    """The result of a fit: all fitted attributes of an estimator."""
 
-    model: RuleModel  # in the units of the data, with a profile of the rows, rules that govern most first
+    model: RuleModel  # in the units of the data, with a profile of the rows, sorted by share
     recipe: str  # the learning algorithm
     config: TrainConfig  # the settings of the training that made the rules
     history: dict[str, FloatArray]  # losses of that training, in the units of the data
-    # the iteration, from 1, that the rules were taken from; 0 for initial rules and for ridge regression
+    # the iteration, from 1, of the rules; 0 for initial rules and for ridge regression
     best_iter: int
     n_iter: int  # iterations of that training
     stopped: str  # why it ended
-    stages: tuple[Stage, ...]  # all that ran
-    repeats: tuple[tuple[int, int], ...] = ()  # features that short rules leave out, with those that say the same
+    stages: tuple[Stage, ...]  # the stages of the fit
+    repeats: tuple[tuple[int, int], ...] = ()  # features that short rules leave out, with those that they repeat
 
 
 def fit_rules(
@@ -64,22 +64,22 @@ def fit_rules(
     held_out: Rows | None = None,
     start: RuleBase | None = None,
 ) -> Fitted:
-    """Fit rules to rows; Ctrl-C keeps the best rules so far once these are trained, and is raised in pilots.
+    """Fit rules to rows; during training Ctrl-C keeps the best rules so far, in pilots it raises KeyboardInterrupt.
 
     Parameters
     ----------
     rows : Rows
         Rows in the units of the data.
     plan : Plan
-        What to do.
+        The plan of the fit.
     rng : Generator
-        All randomness.
+        The random generator.
     watch : Watch
-        Is told of every stage.
+        Counts the stages and calls the callback.
     held_out : Rows, optional
-        Rows to choose the iterate by; otherwise the plan says whether a part of the rows does so.
+        Validation rows, which choose the iterate; without them, the plan says whether some of the rows do so.
     start : RuleBase, optional
-        Rules to go on from, in place of initial ones.
+        Rules to continue from, instead of initial ones.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def fit_rules(
 
 
 def _count_iterations(plan: Plan, teaches: bool) -> int:
-    """Return how many iterations follow the pilots."""
+    """Return the number of iterations after the pilots."""
     n_iter = plan.config.max_iter
     return plan.n_teachers * n_iter + max(1, n_iter // _SHORTER) if teaches else n_iter
 
@@ -131,7 +131,7 @@ def _count_iterations(plan: Plan, teaches: bool) -> int:
 def finish_fit(
     trained: Trained, rows: Rows, given: Rows, plan: Plan, mix: Mix, watch: Watch, stopped: str | None = None
 ) -> Fitted:
-    """Return what a training ends with, given its rows and all rows that were given."""
+    """Return the result of a training, given its rows and all rows of the fit."""
     trained = _keep_start_if_better(trained)
     factor = trained.units.loss_factor
     return Fitted(
@@ -147,7 +147,7 @@ def finish_fit(
 
 
 def _keep_start_if_better(trained: Trained) -> Trained:
-    """Return the initial rules, with a warning, where training only made things worse."""
+    """Return the initial rules, with a warning, if training made the error larger."""
     result = trained.result
     if result.best_iter and not trained.is_worse_than_start:
         if result.stopped == "diverged":
@@ -166,9 +166,9 @@ def _keep_start_if_better(trained: Trained) -> Trained:
 
 
 def add_profile(rules: RuleBase, rows: Rows, given: Rows, holds_inputs: bool = False) -> RuleBase:
-    """Return rules in the order of how much of the training rows they govern, with a profile of all given rows.
+    """Return rules sorted by their share of the training rows, with a profile of all given rows.
 
-    Values far beyond these are held, if that is wanted.
+    With `extrapolation="hold"`, values far beyond these rows are held.
     """
     rules = forget_usual(rules, given.X)
     profile = measure_profile((given.X, given.y), rules.firing_share, given.weight)
@@ -181,7 +181,7 @@ def add_profile(rules: RuleBase, rows: Rows, given: Rows, holds_inputs: bool = F
 
 
 def forget_usual(rules: RuleBase, X: FloatArray) -> RuleBase:
-    """Return rules that know what is usual for features that were missing, and not for the others."""
+    """Return rules with usual values only for features that had missing values."""
     missing = np.isnan(X).any(axis=0) if not are_finite(X) else np.zeros(X.shape[1], dtype=bool)
     if rules.usual is None or not missing.any():
         return replace(rules, usual=None)
@@ -189,7 +189,7 @@ def forget_usual(rules: RuleBase, X: FloatArray) -> RuleBase:
 
 
 def widen_limits(fitted: Fitted, start: RuleBase | None) -> Fitted:
-    """Return what a fit ends with, its limits as wide as those of the rules that it went on from, if there are such."""
+    """Return the result of a fit with limits at least as wide as those of the rules that it started from, if any."""
     limits = fitted.model.limits
     if limits is None or start is None or start.limits is None:
         return fitted
@@ -198,7 +198,7 @@ def widen_limits(fitted: Fitted, start: RuleBase | None) -> Fitted:
 
 
 def calibrate_model(model: RuleModel, errors: Rows | None, source: str) -> RuleModel:
-    """Return a model that knows how far it is off, if there are honest errors; they must be finite."""
+    """Return a model with a calibration, if there are held-out errors; they must be finite."""
     if model.link != "identity" or errors is None or not len(errors.X) or not np.isfinite(errors.y).all():
         return replace(model, calibration=None)
     share = model.firing_share(errors.X)
@@ -206,9 +206,9 @@ def calibrate_model(model: RuleModel, errors: Rows | None, source: str) -> RuleM
 
 
 def cross_validate(rows: Rows, fit: Callable[[Rows], RuleModel], rng: np.random.Generator, n_folds: int) -> Rows:
-    """Return errors on all rows, each by a fit to the rows outside its fold; equal rows should be one.
+    """Return out-of-fold errors on all rows; equal rows should be merged.
 
-    What these fits warn of is not about the model at work, and is not shown.
+    Warnings of these fits do not concern the final model, and are not shown.
     """
     errors = np.empty_like(rows.y)
     for fold in np.array_split(rng.permutation(len(rows.X)), n_folds):
@@ -220,7 +220,7 @@ def cross_validate(rows: Rows, fit: Callable[[Rows], RuleModel], rng: np.random.
 
 
 def sharpen_fit(fitted: Fitted, rows: Rows) -> Fitted:
-    """Return a fit whose probabilities are as sure as rows held out say."""
+    """Return a fit with the temperature that suits held-out rows best."""
     return _sharpen_model(fitted, measure_sharpness(rows.y, fitted.model.predict_raw(rows.X), rows.weight))
 
 
@@ -229,7 +229,7 @@ def _sharpen_model(fitted: Fitted, factor: float) -> Fitted:
 
 
 def predict_out_of_fold(models: list[RuleModel], rows: Rows, folds: list[IntArray]) -> FloatArray:
-    """Return outputs of rows, each by the model that was not fitted to its fold."""
+    """Return out-of-fold outputs of rows."""
     outputs = np.empty_like(rows.y)
     for model, fold in zip(models, folds, strict=True):
         outputs[fold] = model.predict_raw(rows.X[fold])
@@ -237,11 +237,11 @@ def predict_out_of_fold(models: list[RuleModel], rows: Rows, folds: list[IntArra
 
 
 def sharpen_members(members: list[Fitted], rows: Rows, folds: list[IntArray]) -> tuple[list[Fitted], FloatArray]:
-    """Return members whose mean is as sure as it may be, and outputs of rows, each by the member without its fold.
+    """Return members with the best temperature for their mean, and out-of-fold outputs of the rows.
 
-    Rows outside of what trained a member tell how sure a single one may be, which the outputs that are returned are.
-    What chance has put into a member attenuates its slope in a regression on it (Spearman, 1904), and their mean has
-    less of that: it may be surer, by as much as log-odds of members vary more than the mean of these does.
+    The out-of-fold rows give the temperature of a single member, which the returned outputs have. Random errors of a
+    member attenuate the slope of a regression on it (Spearman, 1904). The mean of the members has smaller random
+    errors, so its log-odds may be larger: by the ratio of the variance of the members' log-odds to that of their mean.
     """
     outputs = predict_out_of_fold([member.model for member in members], rows, folds)
     alone = measure_sharpness(rows.y, outputs, rows.weight)
@@ -253,23 +253,22 @@ def sharpen_members(members: list[Fitted], rows: Rows, folds: list[IntArray]) ->
 
 
 # -- teachers: distillation (Hinton, Vinyals and Dean, 2015) -----------------------------------------------------------
-#
-# What a single fit learns depends on chance, and the mean of several does so less. So the mean of some teachers, half
-# of them with half of the rules, labels the rows and many points between neighboring rows, as SMOTE (Chawla et al.,
-# 2002) and mixup (Zhang et al., 2018) draw them, and the first teacher learns these labels: one rule base, nearly as
-# accurate as the teachers together.
+# The mean of several fits depends less on chance than a single fit. So the mean of some teachers, half of them with
+# half of the rules, labels the rows and many points between neighboring rows, drawn as in SMOTE (Chawla et al., 2002)
+# and mixup (Zhang et al., 2018). The first teacher then learns these labels. The result is one rule base, nearly as
+# accurate as the mean of the teachers.
 
 
 def _teach(first: Trained, rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -> tuple[Trained, str]:
-    """Return what a student has learned from the first teacher and others, and why that ended.
+    """Distill the mean of teachers into the first of them; return the student, and why training ended.
 
-    The first teacher is returned if that was no gain, or where Ctrl-C or the callback ended the lessons.
+    The first teacher itself is returned if the student is no better, or if Ctrl-C or the callback ended distillation.
     """
     n_large = plan.n_teachers if plan.has_fixed_rules else -(-plan.n_teachers // 2)
     small = max(min(_FEWEST_RULES, plan.n_rules), plan.n_rules // 2)
     sizes = [plan.n_rules] * n_large + [small] * (plan.n_teachers - n_large)
     if not plan.has_fixed_rules:
-        sizes = [min(size, len(rows.X)) for size in sizes]  # of more, the first teacher has warned
+        sizes = [min(size, len(rows.X)) for size in sizes]  # the first teacher has already warned about more
     weak = Penalties(_PENALTY_PART * first.config.l2, _PENALTY_PART * first.config.smoothness)
     config = replace(plan.config, max_iter=max(1, plan.config.max_iter // _SHORTER))
     try:
@@ -285,24 +284,24 @@ def _teach(first: Trained, rows: Rows, plan: Plan, rng: np.random.Generator, wat
         return first, "interrupted"
     if watch.has_ended:
         return first, "callback"
-    # the penalties of the first teacher are what was asked for
+    # the penalties of the first teacher are the requested ones
     return first if student.is_worse_than_start else replace(student, config=first.config), "max_iter"
 
 
 def _label(rows: Rows, teachers: list[Trained], rng: np.random.Generator) -> Rows:
-    """Return the rows and points between them, with what the teachers say on average in place of the targets."""
+    """Return the rows and points between them, with the mean prediction of the teachers as targets."""
     between = draw_between(rows, _N_BETWEEN, rng)
     X = np.vstack([rows.X, between])
     labels = np.mean([teacher.rules.predict(X).reshape(len(X), -1) for teacher in teachers], axis=0)
     is_constant = (rows.y == rows.y[0]).all(axis=0) & (teachers[0].config.loss == "squared")
-    labels[:, is_constant] = rows.y[0, is_constant]  # but for rounding they are
+    labels[:, is_constant] = rows.y[0, is_constant]  # they already do, up to rounding
     return Rows(X, labels, np.r_[rows.balance().weight, np.ones(len(between))])
 
 
 def draw_between(rows: Rows, n_points: int, rng: np.random.Generator) -> FloatArray:
-    """Return points on the way from a row, drawn by its weight, to one of its nearest neighbors.
+    """Return points on the line from a row, drawn by its weight, to one of its nearest neighbors.
 
-    They lack what that row lacks.
+    Features that are missing in that row are missing in the point.
     """
     n_rows = len(rows.X)
     if n_rows < 2:
@@ -340,7 +339,7 @@ def _fit_short_rules(rows: Rows, given: Rows, plan: Plan, rng: np.random.Generat
 
 
 def _learn_classes(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -> Short:
-    """Return short rules for classes; what their teacher warns of is not about the model at work, and is not shown."""
+    """Return short rules for classes; warnings of their teacher do not concern the final model, and are not shown."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         teacher = fit_rules(rows, plan_teacher(plan, len(rows.X)), rng, watch)
@@ -348,14 +347,14 @@ def _learn_classes(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watc
 
 
 def fit_ridge_instead(rows: Rows, given: Rows, plan: Plan, mix: Mix, watch: Watch) -> Fitted:
-    """Return ridge regression, or logistic regression, as one rule without conditions, in place of a fit."""
+    """Return ridge regression, or logistic regression, as one rule without conditions, instead of a fit."""
     line = mix.fit_line(rows.balance(), plan.has_classes)
     if mix.sharpness != 1:
         line = sharpen(line, mix.sharpness)
     model = RuleModel((add_profile(line, rows, given, plan.holds_inputs and not mix.is_exact),))
     config = plan.penalties.configure(plan.config, len(rows.X), rows.X.shape[1], 1.0)
     losses, stopped = np.empty(0), "ridge"
-    if plan.has_classes:  # it has no formula, so that it counts as one iteration
+    if plan.has_classes:  # it has no closed form, so it counts as one iteration
         found = LOSSES["log"].measure_rows(line.predict_raw(rows.X), rows.y)
         losses, stopped = np.array([np.average(found, weights=rows.weight)]), "logistic"
     history = {"train_loss": losses, "val_loss": np.full(len(losses), np.nan)}

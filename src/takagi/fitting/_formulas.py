@@ -1,8 +1,8 @@
-"""Formulas that go on with new rows, while the conditions of the rules stay.
+"""Update of formulas with new rows, with fixed conditions.
 
-Given the conditions, outputs are linear in the numbers of the formulas. These move to where the old rows, which are not
-there any more, and the new ones together want them: the old rows count as many rows like the new ones, of which the
-model said what it says.
+Given the conditions, outputs are linear in the coefficients of the formulas. The coefficients move to the optimum for
+old and new rows together. The old rows, which are no longer available, are replaced by as many rows like the new ones
+whose targets are the model's predictions.
 """
 
 from collections.abc import Iterator
@@ -18,40 +18,40 @@ from takagi.rulebase import apply_link
 from takagi.rulemodel import RuleModel
 
 _BLOCK_ROWS = 2_048
-_MOST_TERMS = 4_000  # numbers of an output's formulas
-_LEAST_SHARE = 0.01  # of rows that a rule is taken to govern, so that one that hardly fires does not move far
+_MOST_TERMS = 4_000  # coefficients of an output's formulas
+_LEAST_SHARE = 0.01  # smallest share of a rule, so that one that hardly fires does not move far
 _CURVATURE = {"identity": 1.0, "logit": 0.25, "softmax": 0.5}  # bounds of the second derivative of the loss
 _MOST_STEPS = {"identity": 1, "logit": 200, "softmax": 200}
 _SMALL_STEP = 1e-6
 
 
 def update_formulas(model: RuleModel, rows: Rows) -> RuleModel:
-    r"""Return rules whose formulas take in new rows; terms that a formula lacks stay out of it.
+    r"""Return rules with formulas updated by new rows; no terms are added.
 
-    With old formulas :math:`\theta_0`, of n_0 rows, and the terms :math:`\phi` of the new rows, a formula of numbers
-    minimizes
+    With old coefficients :math:`\theta_0`, from n_0 rows, and the terms :math:`\phi` of the new rows, a regression
+    formula minimizes
 
     .. math:: \sum_i (y_i - \phi_i \theta)^2 + \frac{n_0}{n} \sum_i (\phi_i (\theta - \theta_0))^2,
 
-    the second sum shrunk to its diagonal where there are few rows. For classes it is the log loss, minimized by steps
-    with a bound of its curvature (Boehning, 1992).
+    the second sum shrunk toward its diagonal if there are few rows. For classes the first sum is the log loss,
+    minimized by steps with an upper bound of its curvature (Boehning, 1992).
 
     Parameters
     ----------
     model : RuleModel
-        Rules with profiles, which tell how many rows they were fitted to.
+        Rules with profiles, which have the number of rows that they were fitted to.
     rows : Rows
         New rows.
 
     Returns
     -------
     RuleModel
-        With profiles of all rows, limits that are as wide as these ask for, and no calibration.
+        With profiles and limits of all rows, and no calibration.
 
     Raises
     ------
     ValueError
-        If it is not known how many rows the rules were fitted to, or formulas have too many numbers.
+        If the number of rows that the rules were fitted to is not known, or formulas have too many coefficients.
     """
     if model.profile is None:
         raise ValueError("It is not known how many rows the rules were fitted to, so that new ones have no weight.")
@@ -67,7 +67,7 @@ def update_formulas(model: RuleModel, rows: Rows) -> RuleModel:
 
 @dataclass
 class _Terms:
-    """The numbers of the formulas that may move, and what multiplies them in rows."""
+    """The coefficients of the formulas that may change, and their terms in rows."""
 
     model: RuleModel
     rows: Rows
@@ -91,11 +91,11 @@ class _Terms:
         self.trust = self._measure_trust()
 
     def start(self, output: int) -> FloatArray:
-        """Return no change of an output's numbers."""
+        """Return zero changes of an output's coefficients."""
         return np.zeros(len(self.places[output]))
 
     def step(self, moved: list[FloatArray]) -> list[FloatArray]:
-        """Return by how much numbers move next, in standard units, given how far they have."""
+        """Return the next change of the coefficients, in standard units, given the change so far."""
         slopes = [-self.trust * prior @ change for prior, change in zip(self.prior, moved, strict=True)]
         for here, blocks in self._blocks():
             raw = self.model.predict_raw(self.rows.X[here])
@@ -106,7 +106,7 @@ class _Terms:
         return [cho_solve(factor, slope) for factor, slope in zip(self.factors, slopes, strict=True)]
 
     def write(self, moved: list[FloatArray]) -> RuleModel:
-        """Return the model with other numbers in its formulas."""
+        """Return the model with other coefficients in its formulas."""
         changed = [part.consequents.copy() for part in self.model.parts]
         for output, change in enumerate(moved):
             for (k, rule, place), by in zip(self.places[output], change / self.scale[output], strict=True):
@@ -117,7 +117,7 @@ class _Terms:
     # -- parts ---------------------------------------------------------------------------------------------------------
 
     def _list_places(self, output: int) -> IntArray:
-        """Return part, rule and place in the formula of each number that may move: those that are not zero."""
+        """Return part, rule and position of each coefficient that may change: those that are not zero."""
         found = [
             (k, *place)
             for k, part in enumerate(self.model.parts)
@@ -131,13 +131,13 @@ class _Terms:
         return [(part.firing_share(X), np.hstack([ones, part.consequent_inputs(X)])) for part in self.model.parts]
 
     def _take(self, inputs: FloatArray, k: int, rule: int, place: int) -> FloatArray:
-        """Return what multiplies a number of a rule's formula; a missing value is what is usual for the rule."""
+        """Return the term of a coefficient of a rule's formula; a missing value counts as the rule's usual value."""
         values = inputs[:, place]
         usual = self.usual[k]
         return values if usual is None else np.where(np.isnan(values), usual[rule, place], values)
 
     def _measure_scale(self) -> list[FloatArray]:
-        """Return how large each term usually is, which is what numbers are measured in."""
+        """Return the typical size of each term, which is the unit of its coefficient."""
         shares, inputs = [], []
         for part, (share, values) in zip(self.model.parts, self._evaluate(self.rows.X), strict=True):
             known = np.zeros(part.n_rules) if part.profile is None else part.profile.share
@@ -147,7 +147,7 @@ class _Terms:
         return [np.where(size > 0, size, 1.0) for size in sizes]
 
     def _blocks(self) -> Iterator[tuple[slice, list[FloatArray]]]:
-        """Yield rows, and for each output what multiplies its numbers in them."""
+        """Yield rows, and for each output the terms of its coefficients in them."""
         for start in range(0, len(self.rows.X), _BLOCK_ROWS):
             here = slice(start, start + _BLOCK_ROWS)
             found = self._evaluate(self.rows.X[here])
@@ -167,13 +167,13 @@ class _Terms:
         return gram
 
     def _shrink(self, gram: FloatArray) -> FloatArray:
-        """Return what the old rows say of how sure the numbers are: as the new ones, shrunk where these are few."""
+        """Return the curvature from the old rows: that of the new ones, shrunk toward its diagonal if these are few."""
         n_terms, n_rows = len(gram), len(self.rows.X)
         part = n_terms / (n_terms + n_rows)
         return self.ratio * ((1 - part) * gram + part * n_rows * np.eye(n_terms))
 
     def _measure_trust(self) -> float:
-        """Return the mean curvature of the loss in the rows, 1 for numbers."""
+        """Return the mean curvature of the loss in the rows, 1 for regression."""
         if self.model.link == "identity":
             return 1.0
         chance = apply_link(self.model.predict_raw(self.rows.X), self.model.link)
@@ -181,7 +181,7 @@ class _Terms:
 
 
 def _is_main_bias(consequents: FloatArray, k: int) -> FloatArray:
-    """Mark the constants of the main rules, which may move from zero."""
+    """Mark the constants of the main rules, which may change even if they are zero."""
     marks = np.zeros((len(consequents), consequents.shape[2]), dtype=bool)
     marks[:, 0] = k == 0
     return marks

@@ -1,4 +1,4 @@
-"""Logistic regression as one rule, and steps in log-odds: for classes what ridge regression is for numbers."""
+"""Logistic regression as one rule, and steps in log-odds: the counterpart of ridge regression for classes."""
 
 from dataclasses import replace
 
@@ -13,14 +13,14 @@ from takagi.training import LOSSES
 _PENALTIES = (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.01)  # on half the squared slopes; the strongest first
 _USUAL = 1.0
 _N_FOLDS = 4
-_CLEARLY = 1.02  # times a loss: another one that is clearly worse
+_CLEARLY = 1.02  # factor between losses above which the larger one is clearly worse
 _MAX_CELLS = 2 * 10**6
 _MAX_ITER = 200
-_MOST = 3.0  # times a step, and the most that log-odds are multiplied with or divided by
+_MOST = 3.0  # largest factor of a step, and by which log-odds are multiplied or divided
 
 
 def fit_logistic(rows: Rows, slopes: float = 1.0, penalty: float = 1.0) -> RuleBase:
-    """Return logistic regression as one rule, with so much of what its slopes change of the class frequencies."""
+    """Return logistic regression as one rule, with the given share of its distance from the class frequencies."""
     mean, scale = measure_columns(rows.X, rows.weight)
     scaled = rows._replace(X=standardize_columns(rows.X, mean, scale))
     start, n_features = _start(scaled), rows.X.shape[1]
@@ -31,9 +31,10 @@ def fit_logistic(rows: Rows, slopes: float = 1.0, penalty: float = 1.0) -> RuleB
 
 
 def choose_penalty(rows: Rows) -> float:
-    """Return the penalty of logistic regression with the smallest log loss in cross-validation, the usual one in doubt.
+    """Return the penalty of logistic regression with the smallest log loss in cross-validation, or the usual one.
 
-    The order of the rows makes the folds, so it must have nothing to do with the classes.
+    The usual one is kept unless another is clearly better. Folds follow the order of the rows, which must be
+    independent of the classes.
     """
     rows = Rows(*(part[:: -(-rows.X.size // _MAX_CELLS)] for part in rows))
     if len(rows.X) < 2 * _N_FOLDS:
@@ -49,7 +50,7 @@ def choose_penalty(rows: Rows) -> float:
         losses[penalty] = np.concatenate([*map(_judge, judges, weights)])
         best = min(losses, key=lambda known: float(weight @ losses[known]))
         if penalty <= _USUAL and weight @ losses[penalty] > _CLEARLY * (weight @ losses[best]):
-            break  # weaker ones will do worse still
+            break  # weaker ones will be even worse
     return best if is_clearly_less(losses[best], losses[_USUAL], weight) else _USUAL
 
 
@@ -58,10 +59,10 @@ def _judge(rows: Rows, weights: FloatArray) -> FloatArray:
 
 
 def find_logits(y: FloatArray, weight: FloatArray) -> FloatArray:
-    """Return the log-odds of a class, or the logits of several, by how much of the weight of the rows each class has.
+    """Return the log-odds of a class, or the logits of several, from the weighted class frequencies.
 
-    One row more of each class keeps them finite. The logits of several classes sum to zero. Weights of shape (n_rows,
-    n_rules) give logits for each rule, of shape (n_rules, n_outputs).
+    One additional row of each class keeps them finite. The logits of several classes sum to zero. Weights of shape
+    (n_rows, n_rules) give logits for each rule, of shape (n_rules, n_outputs).
 
     >>> find_logits(np.array([[1.0], [0.0], [1.0], [1.0]]), np.ones(4)).round(3)
     array([0.693])
@@ -79,13 +80,13 @@ def find_link(y: FloatArray) -> str:
 
 
 def _start(rows: Rows) -> FloatArray:
-    """Return biases and slopes, of shape (n_outputs, n_features + 1), that say the class frequencies."""
+    """Return biases and slopes, of shape (n_outputs, n_features + 1), that predict the class frequencies."""
     biases = find_logits(rows.y, rows.weight)
     return np.column_stack([biases, np.zeros((len(biases), rows.X.shape[1]))])
 
 
 def _descend(rows: Rows, start: FloatArray, penalty: float) -> FloatArray:
-    """Return biases and slopes of standardized features that have the least penalized loss.
+    """Return biases and slopes of standardized features with the smallest penalized loss.
 
     The loss is the sum over rows, whose weights should have mean 1; only slopes are penalized.
     """
@@ -110,18 +111,18 @@ def _descend(rows: Rows, start: FloatArray, penalty: float) -> FloatArray:
 def measure_log_step(
     target: FloatArray, start: FloatArray, step: FloatArray, weight: FloatArray
 ) -> tuple[float, float]:
-    """Return how much of a step from some outputs before the link has the least log loss, and the standard error.
+    """Return the multiple of a step in outputs before the link with the smallest log loss, and its standard error.
 
-    What `measure_step` is to numbers. Where classes are told apart without an error, no step would be long enough, and
-    it is three times as long at most. The loss is flat there, so that its curvature is taken as the mean along the way.
-    A few rows have hardly any errors: the standard error is at least what the curvature says.
+    This is `measure_step` for classes. If classes are separated without an error, no step would be long enough; the
+    multiple is at most three. The loss is flat there, so its mean curvature along the step is used. Few rows may have
+    hardly any errors: the standard error is at least that of the curvature.
     """
 
     def measure_slopes(part: float) -> FloatArray:
         return ((target - apply_link(start + part * step, find_link(target))) * step).sum(axis=1)
 
     ends = [float(weight @ measure_slopes(end)) for end in (-_MOST, _MOST)]
-    if not np.isfinite(ends).all() or ends[0] == ends[1]:  # beyond all bounds, or both are the same
+    if not np.isfinite(ends).all() or ends[0] == ends[1]:  # not finite, or both outputs are the same
         return 0.0, 0.0
     part = _MOST if ends[1] >= 0 else -_MOST
     if ends[0] > 0 > ends[1]:
@@ -132,9 +133,9 @@ def measure_log_step(
 
 
 def measure_sharpness(target: FloatArray, outputs: FloatArray, weight: FloatArray) -> float:
-    """Return what log-odds or logits of rows held out are to be multiplied with; in doubt 1.
+    """Return the best factor of log-odds or logits (the inverse temperature) for held-out rows, shrunk toward 1.
 
-    Rows that are all told apart would make it infinite, but for the chance of one row in all that it is not so.
+    Targets are smoothed by one row in all: if the classes of all rows were separated, the factor would be infinite.
     """
     n_classes = max(target.shape[1], 2)
     smoothed = target + (1 / n_classes - target) / (len(target) + 1)

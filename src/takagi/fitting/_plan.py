@@ -1,4 +1,4 @@
-"""The plan of a fit: what an estimator's parameters mean for a table of a given size, all of it numbers."""
+"""The plan of a fit: an estimator's parameters as numbers, for a table of a given size."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,18 +13,18 @@ from takagi.training import Bounds, FeasibleSet, TrainConfig
 
 RECIPES = ("accurate", "droprule", "short")
 EXTRAPOLATIONS = ("hold", "linear")
-MANY_FEATURES = 24  # beyond which penalties grow, and that accurate rules are about at most
-AGREEMENT = 0.1  # of short rules: the price on those that disagree
+MANY_FEATURES = 24  # above which penalties grow; also the largest number in accurate rules
+AGREEMENT = 0.1  # of short rules: the penalty on disagreement
 _PROJECTIONS = ("antecedent", "shared", "separate")
 _ROWS_PER_RULE = 8
 _FEWEST_RULES, _MOST_RULES = 8, 128
 _ROWS_FOR_MOST = 1_000  # more than these
 _MOST_SETS = 3_200  # rules times features
-_MANY_ROWS = 2_000  # from which on batches are larger
-_FEW_ROWS = 1_000  # below which chance matters enough for teachers
+_MANY_ROWS = 2_000  # above which batches are larger
+_FEW_ROWS = 1_000  # below which teachers are used
 _N_ITERATIONS = 5_000
 _USUAL_SMOOTHNESS = 3.0
-_NOISY, _SHORTER = 0.03, 0.7  # part of the target's variance, beyond which so much of the iterations is enough
+_NOISY, _SHORTER = 0.03, 0.7  # fraction of the target's variance above which this fraction of the iterations is enough
 _L2_PER_NOISE = 3.0
 _LEAST_NOISE = 1e-8
 _TEACHING_RULES = 16
@@ -33,17 +33,17 @@ _SHORT = {"n_rules": 5, "max_conditions": 3, "max_terms": 4}  # the limits of sh
 
 @dataclass(frozen=True)
 class Penalties:
-    """Penalties on consequents (l2) and on narrow sets (smoothness), and the only place that scales them.
+    """Penalties on consequents (l2) and on narrow sets (smoothness); they are scaled only here.
 
-    A penalty acts as a prior, whose best strength is the variance of the noise over that of what is penalized. So a
-    penalty that is not given follows from the noise: for a pass over all rows it is in proportion to it.
+    A penalty acts as a prior, whose best strength is the variance of the noise over that of the penalized parameter. So
+    an "auto" penalty is proportional to the noise, for a pass over all rows.
 
     Parameters
     ----------
     l2, smoothness : float or None
-        Given strengths, for the loss of one batch; None where the noise tells.
+        Given strengths, for the loss of one batch; None for "auto".
     noise : float
-        Part of the target's variance that rules cannot explain.
+        Fraction of the target's variance that rules cannot explain.
     smoothness_per_noise : float
         Smoothness of a pass in units of the noise.
     """
@@ -59,23 +59,23 @@ class Penalties:
         return self.l2 is None or self.smoothness is None
 
     def with_noise(self, noise: float, smoothness_per_noise: float | None = None) -> "Penalties":
-        """Return the penalties for a noise; it is at most what the mean would leave."""
+        """Return the penalties for a noise, which is at most the variance of the target."""
         factor = self.smoothness_per_noise if smoothness_per_noise is None else smoothness_per_noise
         return replace(self, noise=float(np.clip(noise, _LEAST_NOISE, 1.0)), smoothness_per_noise=factor)
 
     def for_pilot(self, l2: float, smoothness: float, n_batches: float) -> "Penalties":
-        """Return penalties before the noise is known: l2 of a batch, smoothness of a pass of so many batches."""
+        """Return penalties before the noise is known: l2 of a batch, smoothness of a pass of a number of batches."""
         noise = l2 * n_batches / _L2_PER_NOISE
         return replace(self, noise=noise, smoothness_per_noise=smoothness / noise)
 
     def weaken(self, part: float) -> "Penalties":
-        """Return a part of the penalties that follow from the noise."""
+        """Return penalties with a fraction of those that follow from the noise."""
         return replace(self, noise=self.noise * part)
 
     def configure(self, config: TrainConfig, n_rows: float, n_features: int, variance: float) -> TrainConfig:
         """Return settings of training with the penalties of a batch, given the size of the table.
 
-        `variance` is that of all targets as they are trained.
+        `variance` is that of all targets, in the units of training.
         """
         strength = self.noise * (config.batch_size / n_rows) * max(1.0, n_features / MANY_FEATURES)
         smoothness = self.smoothness_per_noise * strength * variance
@@ -88,40 +88,40 @@ class Penalties:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a fit is to do."""
+    """The settings of a fit, as numbers."""
 
     recipe: str  # the learning algorithm
-    n_rules: int  # rules to make; of short rules, at most
-    max_features: int  # that rules are about
+    n_rules: int  # number of rules; for short rules, the largest number
+    max_features: int  # largest number of features in rules
     chooses_size: bool  # whether cross-validation chooses the number of short rules
     max_conditions: int  # of a short rule
     max_terms: int  # of a short rule
-    may_be_ridge: bool  # whether ridge regression, as one rule, may take their place
-    initializer: Initializer  # makes the first rules
-    has_fixed_rules: bool  # whether it makes no other number of them, as a grid does
+    may_be_ridge: bool  # whether ridge regression, as one rule, may replace them
+    initializer: Initializer  # makes the initial rules
+    has_fixed_rules: bool  # whether the number of rules is fixed, as for a grid
     projection: str | None  # where affine combinations of the features are used
     n_projections: int  # how many
     scales_inputs: bool  # whether inputs are divided by their standard deviations for training
     scales_target: bool  # the same for targets
-    centers_target: bool  # whether the mean of the target is taken away for training
+    centers_target: bool  # whether the target is centered for training
     has_classes: bool  # whether targets are probabilities of classes, and outputs log-odds or logits
     penalties: Penalties  # on consequents and sets
     config: TrainConfig  # all other settings of training
     may_shorten: bool  # whether a noisy target may have fewer iterations
-    bounds: Bounds | FeasibleSet | None  # where parameters may go
-    stays_in_range: bool  # whether centers and widths stay within the range of the data; there are no bounds then
-    holds_out: bool  # whether a part of the rows chooses the iterate; if not, all rows train to the end
-    validation_fraction: float  # that part; also what pilots are judged by
-    n_teachers: int  # fits whose mean is taught to one; 0 for none
-    holds_inputs: bool  # whether the rules take values far beyond the data for the limit of what is near
+    bounds: Bounds | FeasibleSet | None  # limits of the parameters
+    stays_in_range: bool  # whether centers and widths stay within the range of the data; then there are no bounds
+    holds_out: bool  # whether held-out rows choose the iterate; if not, all rows train to the end
+    validation_fraction: float  # their fraction; also that of the rows that judge pilots
+    n_teachers: int  # fits whose mean is distilled into one; 0 for none
+    holds_inputs: bool  # whether values far beyond the data are held at the limits
 
 
 def make_plan(
     params: Mapping[str, Any], n_rows: int, n_features: int, loss: str = "squared", *, streams: bool = False
 ) -> Plan:
-    """Return what the parameters of an estimator mean for so many rows and features, and for its loss.
+    """Return the plan for an estimator's parameters, given the numbers of rows and features, and the loss.
 
-    Rules that are trained on a stream are about all features, since not all rows are there to choose by.
+    Rules that are trained on a stream use all features, since a selection would need all rows.
     """
     recipe = _check("recipe", params["recipe"], ("auto", *RECIPES))
     if recipe == "auto":
@@ -171,9 +171,9 @@ def make_plan(
 
 
 def heed_noise(plan: Plan, penalties: Penalties) -> Plan:
-    """Return the plan with penalties that pilots found; a noisy target has fewer iterations with longer steps.
+    """Return the plan with the penalties of the pilots; a noisy target has fewer iterations with longer steps.
 
-    Where pilots choose narrower sets than usual, rules have detail to learn, and get all iterations.
+    If pilots choose narrower sets than usual, rules have detail to learn, and get all iterations.
     """
     config, is_smooth = plan.config, penalties.smoothness_per_noise >= _USUAL_SMOOTHNESS
     if plan.may_shorten and penalties.noise > _NOISY and is_smooth:
@@ -183,7 +183,7 @@ def heed_noise(plan: Plan, penalties: Penalties) -> Plan:
 
 
 def plan_teacher(plan: Plan, n_rows: int) -> Plan:
-    """Return the plan of accurate rules, not many, that short rules for classes learn the log-odds of."""
+    """Return the plan of the teacher of short rules for classes: a moderate number of accurate rules."""
     return replace(
         plan,
         recipe="accurate",
@@ -239,7 +239,7 @@ def count_rules(n_rows: int, n_features: int) -> int:
 
 
 def _resolve(params: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters with the defaults of a recipe in place of "auto"."""
+    """Return parameters with the recipe's defaults for "auto"."""
     is_auto = {name: isinstance(value, str) and value == "auto" for name, value in params.items()}
     return {name: defaults.get(name, value) if is_auto[name] else value for name, value in params.items()}
 

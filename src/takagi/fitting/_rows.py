@@ -1,4 +1,4 @@
-"""Rows: which ones train and which ones validate, and in what units."""
+"""Rows: training and validation rows, and their units."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -12,13 +12,13 @@ from takagi.rulemodel import RuleModel
 
 MAX_VALIDATION_ROWS = 2_000
 HEAVY = 8.0  # times the mean weight
-_DOUBT = 2.0  # weight of the squared standard error of a share
+_DOUBT = 2.0  # factor of the squared standard error of a share
 _ROWS_AT_A_TIME = 8192
 STEP = np.uint64(0x9E3779B97F4A7C15)  # of the counter of SplitMix64
 
 
 class Rows(NamedTuple):
-    """Features, which are NaN where they are missing, targets of shape (n_rows, n_outputs), and weights."""
+    """Features, NaN where missing, targets of shape (n_rows, n_outputs), and weights."""
 
     X: FloatArray
     y: FloatArray
@@ -33,7 +33,7 @@ class Rows(NamedTuple):
         return self._replace(X=np.ascontiguousarray(self.X[:, features]))
 
     def fill(self) -> "Rows":
-        """Return the rows with the mean of its column in place of each missing value."""
+        """Return the rows with missing values replaced by the mean of their column."""
         if are_finite(self.X):
             return self
         return self._replace(X=np.where(np.isnan(self.X), measure_columns(self.X, self.weight)[0], self.X))
@@ -63,7 +63,7 @@ class Units(NamedTuple):
         return cls(np.zeros(n_features), np.ones(n_features), np.zeros(n_outputs), np.ones(n_outputs))
 
     def express(self, rules: RuleBase, known: "Units | None" = None) -> RuleBase:
-        """Return rules for other standard units, by default those of the data, in these; no digits are lost between."""
+        """Return rules in these units, given rules in other units, by default those of the data; no digits are lost."""
         known = Units.of_data(rules.n_features, rules.n_outputs) if known is None else known
         return rules.rescale(
             (known.x_mean - self.x_mean) / self.x_scale,
@@ -74,16 +74,16 @@ class Units(NamedTuple):
 
     @property
     def loss_factor(self) -> float:
-        """The target's scale, which takes an RMSE back to its units; several targets with several scales have none."""
+        """The target's scale, which converts an RMSE to the target's units; 1 for several targets."""
         return float(self.y_scale[0]) if len(self.y_scale) == 1 else 1.0
 
 
 def merge_equal_rows(rows: Rows) -> Rows:
     """Return the distinct rows, sorted by a key of their values, with the weights of equal rows added up.
 
-    What follows then depends on the set of rows alone: not on their order, and a weight of three is the same as three
-    equal rows. The key is made of each value's place in the range of its column, rounded, so units and the order of
-    columns do not matter either.
+    So the fit does not depend on the order of the rows, and a weight of three is the same as three equal rows. The key
+    is made of each value's position in the range of its column, rounded, so units and the order of columns do not
+    matter either.
     """
     if not (rows.weight > 0).all():
         rows = rows.take(np.flatnonzero(rows.weight > 0))
@@ -101,7 +101,7 @@ def merge_equal_rows(rows: Rows) -> Rows:
 def _key_rows(rows: Rows) -> np.ndarray:
     """Return two keys of each row, of shape (n_rows, 2), the first of which does not depend on the order of columns.
 
-    They are made of the places of the values between the smallest and the largest of their column, rounded to 30 bits.
+    They are made of the positions of the values in the range of their column, rounded to 30 bits.
     """
     has_missing = not are_finite(rows.X)
     low = np.r_[np.fmin.reduce(rows.X, axis=0), rows.y.min(axis=0)]
@@ -133,9 +133,10 @@ def _differ_from_previous(values: FloatArray) -> BoolArray:
 
 
 def spread_weights(rows: Rows) -> Rows:
-    """Return rows of which heavy ones have become several of the same total weight.
+    """Return rows with heavy ones split into several of the same total weight.
 
-    A batch has rows, not weight: one that stands for half of the table would be drawn as seldom as any other.
+    Batches draw rows regardless of their weight: a row with half of the total weight would be drawn as seldom as any
+    other.
     """
     n_parts = np.maximum(1, np.ceil(rows.weight / (HEAVY * rows.weight.mean()))).astype(np.intp)
     if n_parts.max() == 1:
@@ -145,10 +146,10 @@ def spread_weights(rows: Rows) -> Rows:
 
 
 def draw_order(rows: Rows, rng: np.random.Generator, by_class: bool = False) -> tuple[IntArray, IntArray]:
-    """Return a random order of the rows, and those of them that are too heavy to be held out: they do both.
+    """Return a random order of the rows, and the rows that are too heavy to be held out only: they also train.
 
-    By class, any stretch of the order has about as much of each class as all rows have, and a row is heavy beside the
-    others of its class, since weights of classes make all rows of a rare one heavy.
+    For classes, the order is stratified: any stretch of it has about the class frequencies of all rows. A row is then
+    heavy relative to its class, since class weights make all rows of a rare class heavy.
     """
     order, usual = rng.permutation(len(rows.X)), np.full(len(rows.X), rows.weight.mean())
     if by_class:
@@ -160,7 +161,7 @@ def draw_order(rows: Rows, rng: np.random.Generator, by_class: bool = False) -> 
 
 
 def _mix_classes(code: IntArray, count: IntArray) -> IntArray:
-    """Return an order that goes through all classes, given by numbers, at the same pace, each in its present order."""
+    """Return a stratified order, given the classes as numbers; each class keeps its order."""
     by_class = np.argsort(code, kind="stable")
     place = np.empty(len(code))
     place[by_class] = np.arange(len(code)) - np.repeat(np.cumsum(count) - count, count)
@@ -168,12 +169,12 @@ def _mix_classes(code: IntArray, count: IntArray) -> IntArray:
 
 
 def find_classes(y: FloatArray) -> IntArray:
-    """Return the number of the likeliest class of each row, given the probabilities that the log loss takes."""
+    """Return the index of the most probable class of each row, given targets of the log loss."""
     return y.argmax(axis=1) if y.shape[1] > 1 else (y[:, 0] > 0.5).astype(np.intp)
 
 
 def split_rows(rows: Rows, fraction: float, rng: np.random.Generator, by_class: bool = False) -> tuple[Rows, Rows]:
-    """Return rows to train on and rows to validate on, at least one of each (one row serves as both)."""
+    """Return training and validation rows, at least one of each (a single row is both)."""
     order, heavy = draw_order(rows, rng, by_class)
     n_val = int(np.clip(round(fraction * len(order)), 1, MAX_VALIDATION_ROWS))
     n_val = min(n_val, len(order) - (0 if len(heavy) else 1))
@@ -190,8 +191,8 @@ def measure_columns(columns: FloatArray, weight: FloatArray) -> tuple[FloatArray
 def measure_spread(columns: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return weighted means and standard deviations.
 
-    Columns are divided by their largest modulus first, so that no square overflows or underflows. Values that are
-    missing count for nothing.
+    Columns are first divided by their largest absolute value, so that no square overflows or underflows. Missing values
+    are ignored.
     """
     if not are_finite(columns):
         return _measure_present(columns, weight)
@@ -202,7 +203,7 @@ def measure_spread(columns: FloatArray, weight: FloatArray) -> tuple[FloatArray,
 
 
 def _measure_present(columns: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return weighted means and standard deviations of the values that are there, zeros for a column without any."""
+    """Return weighted means and standard deviations of the values that are not missing, zeros if there are none."""
     mean, spread = np.zeros((2, columns.shape[1]))
     for m, column in enumerate(columns.T):
         present = ~np.isnan(column)
@@ -212,21 +213,21 @@ def _measure_present(columns: FloatArray, weight: FloatArray) -> tuple[FloatArra
 
 
 def standardize_columns(columns: FloatArray, mean: FloatArray, scale: FloatArray) -> FloatArray:
-    """Return columns in standard units, zero where they are missing, which is the mean."""
+    """Return columns in standard units, zero (the mean) where they are missing."""
     scaled = (columns - mean) / scale
     return scaled if are_finite(scaled) else np.nan_to_num(scaled)
 
 
 def _find_peaks(columns: FloatArray) -> FloatArray:
-    """Return the largest modulus of each column, NaN left out."""
+    """Return the largest absolute value of each column, without NaN."""
     return np.fmax(np.fmax.reduce(columns, axis=0), -np.fmin.reduce(columns, axis=0))
 
 
 def _average(columns: FloatArray, weight: FloatArray, change: Callable[[FloatArray], FloatArray]) -> FloatArray:
-    """Return weighted means of columns that are changed a block at a time, so that no second copy of them is made.
+    """Return weighted means of columns that are transformed block by block, without a second copy of them.
 
-    NumPy adds rows up one after the other, so that blocks do not change a bit. What lies in memory column by column it
-    adds up by halves, and that is left to it.
+    NumPy adds rows one after the other, so blocks do not change a bit. Columns in Fortran order are not split, since
+    NumPy uses pairwise summation for them.
     """
     goes_by_rows = columns.shape[1] > 1 and columns.flags.c_contiguous
     size = _ROWS_AT_A_TIME if goes_by_rows else len(columns)
@@ -248,12 +249,12 @@ def measure_rms(columns: FloatArray, weight: FloatArray) -> FloatArray:
 
 
 def is_constant(spread: FloatArray, peak: FloatArray) -> BoolArray:
-    """Return where nothing but rounding, beside the largest modulus, keeps standard deviations from zero."""
+    """Return where standard deviations are zero up to rounding, relative to the largest absolute value."""
     return (spread <= 1e-14 * peak) | (spread < 1e-305)
 
 
 def measure_units(rows: Rows, scales_inputs: bool, scales_target: bool, centers_target: bool = True) -> Units:
-    """Return the units to train in: inputs and targets standardized, targets only centered, or as they are."""
+    """Return the units of training: inputs and targets standardized, targets only centered, or unchanged."""
     units = Units.of_data(rows.X.shape[1], rows.y.shape[1])
     if scales_inputs:
         x_mean, x_scale = measure_columns(rows.X, rows.weight)
@@ -270,9 +271,9 @@ def stack_rows(*parts: Rows) -> Rows:
 
 
 def find_errors(rules: RuleBase | RuleModel, rows: Rows, most: float = np.inf) -> Rows:
-    """Return rows of at most some weight, with targets minus predictions in place of targets.
+    """Return rows up to a given weight, with targets minus predictions instead of targets.
 
-    These errors are honest if the rows took no part in the training of the rules; heavier ones train and judge at once.
+    They are held-out errors if the rows did not train the rules; heavier rows both train and validate.
     """
     rows = rows.take(np.flatnonzero(rows.weight <= most))
     return rows._replace(y=rows.y - rules.predict_raw(rows.X))
@@ -287,5 +288,5 @@ def is_clearly_less(errors: FloatArray, others: FloatArray, weight: FloatArray) 
 
 
 def shrink_share(part: float, doubt: float) -> float:
-    """Return a number that was measured with a standard error, the nearer to zero the greater the doubt is."""
+    """Return a measured number shrunk toward zero, the more so the larger its standard error."""
     return part**3 / (part**2 + _DOUBT * doubt**2) if part else 0.0

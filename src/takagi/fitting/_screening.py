@@ -1,4 +1,4 @@
-"""Which features a model is about: those that tell most of the target, if there are many."""
+"""Selection of features: those that explain most of the target, if there are many."""
 
 from dataclasses import replace
 
@@ -11,9 +11,9 @@ from takagi.profile import spread_rows
 from takagi.rulebase import RuleBase
 
 _N_BINS = 8
-_CORRELATED_ROWS = 2_000  # that tell whether features are the same
-_ALIKE = 1e-9  # what the correlation of two features that are the same may lack of 1
-_MOST_CELLS = 10**7  # whose bins are found at a time
+_CORRELATED_ROWS = 2_000  # used to check whether features are the same
+_ALIKE = 1e-9  # features are the same if their correlation is within this distance of 1
+_MOST_CELLS = 10**7  # that are binned at a time
 
 
 def choose_features(rows: Rows, plan: Plan, start: RuleBase | None = None) -> IntArray:
@@ -30,12 +30,12 @@ def choose_features(rows: Rows, plan: Plan, start: RuleBase | None = None) -> In
 
 
 def screen_features(rows: Rows, Z: FloatArray, target: FloatArray, n_most: int) -> IntArray:
-    """Return the features that are looked at: all of them, or so many that tell most of the target.
+    """Return the features to use: all of them, or at most `n_most` that explain most of the target.
 
     `Z` are the standardized features, `target` is of shape (n_rows, n_outputs).
 
-    Half of the places go to the features that a linear formula takes one by one, the rest to those whose bins tell most
-    of what is left then.
+    Half of them are chosen by forward selection in a linear formula, the rest by how much their bins explain of the
+    target and of the residuals.
     """
     useful = np.flatnonzero(np.ptp(rows.fill().X, axis=0) > 0)
     useful = np.setdiff1d(useful, [repeated for repeated, _ in find_repeats(Z)])
@@ -54,10 +54,10 @@ def screen_features(rows: Rows, Z: FloatArray, target: FloatArray, n_most: int) 
 
 
 def find_repeats(Z: FloatArray) -> list[tuple[int, int]]:
-    """Return features that are others in other units, each with the first of these, given standardized features.
+    """Return features that repeat another one in other units, each with that one, given standardized features.
 
-    Features with a correlation of 1 or -1 have nearly the same modulus along any direction, so that only those next to
-    each other along one of them are compared.
+    Features with a correlation of 1 or -1 have nearly the same absolute projection on any direction. So only features
+    with neighboring projections on one direction are compared.
     """
     sample = Z[spread_rows(len(Z), _CORRELATED_ROWS)]
     sample = sample - sample.mean(axis=0)
@@ -88,7 +88,7 @@ def _follow(first: dict[int, int], feature: int) -> int:
 
 
 def _measure_bins(columns: FloatArray, target: FloatArray, weight: FloatArray) -> FloatArray:
-    """Return how much of the target's variance the means of bins of each column tell."""
+    """Return how much of the target's variance the bin means of each column explain."""
     edges = np.quantile(columns, np.linspace(0, 1, _N_BINS + 1)[1:-1], axis=0)
     place = np.zeros(columns.shape, dtype=np.int8)
     for edge in edges:
@@ -110,7 +110,7 @@ def choose_forward(
     ridge: float,
     first: int = 0,
 ) -> IntArray:
-    """Return the start and up to so many columns, from `first` on, each of which gains most when it is taken."""
+    """Return `start` and up to `n_more` columns, from `first` on, by forward selection: each has the largest gain."""
     chosen = list(start)
     for _ in range(n_more):
         left = np.array([j for j in range(first, columns.shape[1]) if j not in chosen], dtype=np.intp)
@@ -129,7 +129,7 @@ def choose_forward(
 
 
 def spread_rules(rules: RuleBase, features: IntArray, n_features: int) -> RuleBase:
-    """Return rules about all features, given rules about some of them: no condition on the others, and no slope."""
+    """Return rules for all features, given rules for some of them: no conditions and no slopes on the others."""
     if len(features) == n_features:
         return rules
     centers, widths = np.zeros((rules.n_rules, n_features)), np.full((rules.n_rules, n_features), np.inf)

@@ -1,4 +1,4 @@
-"""One training, from rows to rules in the units of the data, and the watch over the trainings of a fit."""
+"""One training run, from rows to rules in the units of the data, and the progress of all trainings of a fit."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -34,12 +34,12 @@ from takagi.training import (
 T = TypeVar("T")
 
 _LOSSES = ("train_loss", "val_loss", "best_loss")  # of a progress
-_HUGE = 1e200  # a loss that is as good as infinite
-_HAIR = 1e-6  # of a range that centers stay within, so that rounding does not carry them out of it
+_HUGE = 1e200  # a loss that counts as infinite
+_HAIR = 1e-6  # margin of a range for centers, so that rounding does not move them out of it
 
 
 class Stage(NamedTuple):
-    """A part of a fit: its name, how many trainings it ran, their iterations together, and its seconds."""
+    """A part of a fit: its name, the number of its trainings, their total iterations, and its seconds."""
 
     name: str
     n_fits: int
@@ -48,19 +48,19 @@ class Stage(NamedTuple):
 
 
 class Watch:
-    """Counts stages and iterations of a fit, tells the callback, keeps its wish to end, and shares out the threads.
+    """Counts stages and iterations of a fit, calls the callback, keeps its request to stop, and manages threads.
 
-    Trainings side by side share one watch, each in a thread of its own.
+    Parallel trainings share one watch, each in its own thread.
 
     Parameters
     ----------
     callback : callable, optional
-        Called with a `takagi.training.Progress` between blocks of iterations; if it returns True, the training under
-        way ends, and those that follow end after their first block.
+        Called with a `takagi.training.Progress` between blocks of iterations; if it returns True, the current training
+        stops, and later ones stop after their first block.
     verbose : int
         Whether to print progress.
     n_threads : int
-        How many trainings may run side by side.
+        Number of trainings that may run in parallel.
     """
 
     def __init__(self, callback: Callback | None = None, verbose: int = 0, n_threads: int = 1) -> None:
@@ -71,7 +71,7 @@ class Watch:
         self._lock, self._since, self._n_iter = Lock(), perf_counter(), 0
 
     def expect(self, n_iter: int) -> None:
-        """Count iterations that are to come, so that the callback is told how many there are in all."""
+        """Add expected iterations, so that the callback gets their total number."""
         self.n_expected += n_iter
 
     def begin(self, name: str) -> None:
@@ -80,20 +80,20 @@ class Watch:
         self.stages.append(Stage(name, 0, 0, 0.0))
 
     def count(self, n_iter: int) -> None:
-        """Count a training of the present stage that has ended."""
+        """Count a finished training of the current stage."""
         with self._lock:
             last = self.stages[-1]
             self.stages[-1] = Stage(last.name, last.n_fits + 1, last.n_iter + n_iter, perf_counter() - self._since)
 
     def end(self) -> None:
-        """Let every training end after its present block."""
+        """Let every training stop after its current block."""
         self.has_ended = True
 
     def run(self, trainings: Iterable[Callable[[], T]]) -> list[T]:
-        """Run trainings that need nothing of each other side by side, and return what they return.
+        """Run independent trainings in parallel, and return their results.
 
-        They are taken from the iterable in the thread that calls, one after the other: what an iterator draws and makes
-        for each of them does not depend on the threads.
+        The calling thread takes them from the iterable one after the other, so random numbers that the iterator draws
+        do not depend on the threads.
         """
         if self.n_threads == 1:
             return [training() for training in trainings]
@@ -106,7 +106,7 @@ class Watch:
                 raise
 
     def follow(self, loss_factor: float) -> Callable[[Progress], bool]:
-        """Return what one training is to call; losses are told in the units of the data."""
+        """Return the callback of one training; it gets losses in the units of the data."""
         n_known = 0
 
         def call(progress: Progress) -> bool:
@@ -121,7 +121,7 @@ class Watch:
         return call
 
     def tell_step(self, loss: float) -> bool:
-        """Tell the callback of one step of a fit that has no iterations, and return whether it is to end."""
+        """Call the callback for one step of a fit without iterations, and return whether to stop."""
         with self._lock:
             self._n_iter += 1
             nan = float("nan")
@@ -137,7 +137,7 @@ class Watch:
             self.has_ended |= isinstance(wish, bool | np.bool_) and bool(wish)
 
     def say(self, message: str) -> None:
-        """Print a message where the fit is verbose."""
+        """Print a message if the fit is verbose."""
         if self.verbose:
             print(f"[takagi] {message}")  # noqa: T201
 
@@ -154,7 +154,7 @@ def _describe(progress: Progress) -> str:
 
 @dataclass(frozen=True)
 class Trained:
-    """What one training returned, in the units that it was done in, and the rows and settings that it was done with."""
+    """The result of one training, in its units, with its rows and settings."""
 
     result: TrainResult
     start: RuleBase
@@ -166,7 +166,7 @@ class Trained:
 
     @property
     def rules(self) -> RuleBase:
-        """The rules in the units of the data; a target that is constant has constant rules."""
+        """The rules in the units of the data; a constant target has constant rules."""
         units, first = self.units, self.rows.y[0]
         is_constant = (self.rows.y == first).all(axis=0) & (self.config.loss == "squared")
         if is_constant.any():
@@ -181,7 +181,8 @@ class Trained:
     def is_worse_than_start(self) -> bool:
         """Whether the initial rules have smaller errors on the validation rows.
 
-        Without such rows: whether losses on training rows are larger than theirs and than those of the mean.
+        Without validation rows: whether losses on training rows are larger than those of the initial rules and of the
+        mean.
         """
         if not np.isnan(self.result.start_loss):
             return self.result.best_loss > self.result.start_loss
@@ -197,7 +198,7 @@ class Trained:
 
 @dataclass(frozen=True)
 class Prepared:
-    """Rows and first rules of a training, in its units; trainings that differ in settings only may share them."""
+    """Rows and initial rules of a training, in its units; trainings with different settings may share them."""
 
     rows: Rows  # in the units of the data
     scaled: Rows
@@ -239,7 +240,7 @@ class Prepared:
         return Trained(result, self.rules, self.units, rows, config, self.features, self.n_features)
 
     def fork(self, plan: Plan, rng: np.random.Generator) -> np.random.Generator:
-        """Return a generator of its own for a training, so that it may run beside others."""
+        """Return a separate generator for a training, so that it may run in parallel with others."""
         return fork_generator(plan.config, len(self.scaled.X), self.rules.n_rules, rng)
 
 
@@ -252,7 +253,7 @@ def prepare_training(
     start: RuleBase | None = None,
     features: IntArray | None = None,
 ) -> Prepared:
-    """Choose the features of a training unless given, bring its rows into standard units and make its first rules."""
+    """Choose the features of a training unless given, standardize its rows and make its initial rules."""
     rows, n_features = rows.balance(), rows.X.shape[1]
     features = choose_features(rows, plan, start) if features is None else features
     if len(features) < n_features:
@@ -279,8 +280,9 @@ def train_rules(
 ) -> Trained:
     """Train rules on rows; held-out rows choose the iterate, without them it is the last one.
 
-    Rules start from `start`, in the units of the data, or from initial ones. So many iterations lie between two
-    validations. Ctrl-C is raised unless `keep_interrupted`, which keeps the best rules so far.
+    Rules start from `start`, in the units of the data, or from initial ones. `every` is the number of iterations
+    between two validations. With `keep_interrupted`, Ctrl-C keeps the best rules so far; otherwise it raises
+    KeyboardInterrupt.
     """
     prepared = prepare_training(rows, held_out, plan, rng, watch, start)
     return prepared.train(plan, rng, watch, every=every, keep_interrupted=keep_interrupted)
@@ -289,13 +291,13 @@ def train_rules(
 def begin_training(
     rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Generator, watch: Watch, *, every: int = 1
 ) -> Callable[[], Trained]:
-    """Return a training that `Watch.run` may run beside others, with random numbers of its own."""
+    """Return a training that `Watch.run` may run in parallel with others, with its own random numbers."""
     prepared = prepare_training(rows, held_out, plan, rng, watch)
     return partial(prepared.train, plan, prepared.fork(plan, rng), watch, every=every)
 
 
 def _express(start: RuleBase, units: Units) -> RuleBase:
-    """Return rules to go on from in other units; where it is not known what is usual for them, it is the mean."""
+    """Return rules to continue from in other units; usual values that are not known are the means."""
     rules = units.express(forget_data(start))
     if rules.n_projected or rules.consequent_projection is not None:
         return rules
@@ -321,8 +323,8 @@ def bound_by_range(low: FloatArray, high: FloatArray, rules: RuleBase, config: T
 def initialize(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -> RuleBase:
     """Return the initial rules for standard units, with projections onto principal components if wanted.
 
-    Where a value is missing, the formula of a rule takes the value that the rule starts from. That stays so, whatever
-    the rule is about in the end: learned together with the rest, it would be one more way to follow chance.
+    In the formula of a rule, a missing value counts as the initial center of the rule. It stays the same during
+    training: a trained value would be one more way to overfit.
     """
     make, given, rows = plan.initializer.make_rules, rows, rows.fill()
     if plan.projection is None:
@@ -339,7 +341,7 @@ def initialize(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -
 
 
 def _start_at_frequencies(rules: RuleBase, rows: Rows) -> RuleBase:
-    """Return rules for classes that say by themselves how frequent each class is among the rows that they govern."""
+    """Return rules for classes that predict the class frequencies among the rows that they govern."""
     consequents, rows = rules.consequents.copy(), rows.take(spread_rows(len(rows.X), MAX_ROWS))
     consequents[:, :, 0] = find_logits(rows.y, rules.firing_share(rows.X) * rows.weight[:, None])
     return replace(rules, consequents=consequents, link=find_link(rows.y))
@@ -355,7 +357,7 @@ def _tell_collapse(rules: RuleBase, X: FloatArray, watch: Watch) -> None:
 
 
 def _add_projection(rules: RuleBase, directions: FloatArray, kind: str) -> RuleBase:
-    """Make rules over [X P, X] rules over X with a projection for the conditions and, by kind, for the consequents."""
+    """Turn rules for [X P, X] into rules for X with a projection in the conditions and, by kind, in the consequents."""
     projection = np.vstack([np.zeros(directions.shape[1]), directions])
     if kind == "antecedent":
         slopes = np.delete(rules.consequents, np.arange(1, 1 + directions.shape[1]), axis=2)
@@ -369,12 +371,12 @@ def _add_projection(rules: RuleBase, directions: FloatArray, kind: str) -> RuleB
 
 
 def center_logits(rules: RuleBase) -> RuleBase:
-    """Return rules whose logits of several classes sum to zero, which no probability depends on; others stay."""
+    """Return rules whose logits of several classes sum to zero; this changes no probability. Other rules stay."""
     if rules.link != "softmax":
         return rules
     return replace(rules, consequents=rules.consequents - rules.consequents.mean(axis=1, keepdims=True))
 
 
 def forget_data(rules: RuleBase) -> RuleBase:
-    """Return rules without names, profile and limits, which are of the data that they were fitted on."""
+    """Return rules without names, profile and limits, which belong to the data that they were fitted on."""
     return replace(rules, feature_names=None, output_names=None, profile=None, limits=None)

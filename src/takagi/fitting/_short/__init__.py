@@ -1,9 +1,9 @@
 """Short rules: few rules with few conditions and terms, each of them true by itself.
 
-A model is a sum of parts. It grows from one formula by splits, of a rule or into a new part; each split is tried with
-all parameters trained together by Levenberg-Marquardt steps, on a loss that also prices rules which disagree about
-the rows that they govern together. Then terms are pruned to the limit, exchanged for better ones, and the conditions
-get the intervals that their words mean. Any model of moderate size can be reduced to fewer rules in the same way.
+A model is a sum of parts. It grows from one formula by splits, of a rule or into a new part. For each split, all
+parameters are trained together by Levenberg-Marquardt steps, on a loss with a penalty on rules that disagree about the
+rows that they govern together. Then terms are pruned to the limit and exchanged for better ones, and the conditions get
+their intervals. Any model of moderate size can be reduced to fewer rules in the same way.
 """
 
 from takagi.fitting._short._classes import fit_short_classes

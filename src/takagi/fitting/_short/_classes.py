@@ -1,7 +1,7 @@
-"""Short rules for classes: grown for log-odds near those of a teacher, then trained around what they say themselves.
+"""Short rules for classes: grown for log-odds near those of a teacher, then trained around their own outputs.
 
-What they are grown for is the working response of the log loss (see `linearize`), so that in the end they minimize it.
-Where logistic regression, within the same limits, is to be expected to do as well, it is the model.
+They are fitted to the working response of the log loss (see `linearize`), so that in the end they minimize the log
+loss. If the expected loss of logistic regression within the same limits is as small, it is the model.
 """
 
 from dataclasses import replace
@@ -22,7 +22,7 @@ from takagi.fitting._training import Watch
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
 
-_WAY = 0.5  # from a teacher's log-odds to the working response
+_WAY = 0.5  # fraction of the way from a teacher's log-odds to the working response
 
 
 def fit_short_classes(rows: Rows, teacher: RuleModel, plan: Plan, rng: np.random.Generator, watch: Watch) -> Short:
@@ -50,7 +50,7 @@ def fit_short_classes(rows: Rows, teacher: RuleModel, plan: Plan, rng: np.random
 
 
 def _say_little(rows: Rows, standard: Rows, max_terms: int, rng: np.random.Generator) -> RuleBase:
-    """Return one rule: logistic regression with few features if they tell anything, and else the class frequencies."""
+    """Return one rule: logistic regression with few features if they are useful, else the class frequencies."""
     slopes = measure_few_slopes(standard, max_terms, rng)
     if slopes > 0:
         warn_user("No rules can be told from chance: the model is one formula, without conditions.")

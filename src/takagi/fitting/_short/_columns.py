@@ -1,4 +1,4 @@
-"""Columns of formulas: slopes, and the bends that are offered beside them."""
+"""Columns of formulas: slopes, and candidate bends."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ MOST_SLOPES = 24  # that the first formula has
 _MOST_BENDS = 6  # the same
 _KNOTS = (0.15, 0.3, 0.5, 0.7, 0.85)  # quantiles
 _FEWEST_VALUES = 5  # of a feature that bends
-_LEAST_RATIO = 2.0  # of the largest to the smallest value, for a logarithm
+_LEAST_RATIO = 2.0  # smallest ratio of the largest to the smallest value, for a logarithm
 BEND_SCALE = 0.5  # bends are this much smaller than slopes, so that their penalty is four times as large
 
 
@@ -26,13 +26,13 @@ class FormulaColumns(NamedTuple):
     scale: FloatArray
 
     def evaluate(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        """Return the columns of rows, which are given in the units of the data and in standard units."""
+        """Return the columns of rows, given both in the units of the data and in standard units."""
         bent = [bend.evaluate(X[:, bend.feature]) for bend in self.bends]
         return np.column_stack([Z, (np.array(bent).T - self.mean) / self.scale]) if bent else Z
 
 
 def offer_bends(rows: Rows) -> FormulaColumns:
-    """Return bends of all features with enough values: a logarithm, and slopes above and up to some knots."""
+    """Return candidate bends of all features with enough values: a logarithm, and slopes above and up to some knots."""
     bends = []
     for j, column in enumerate(rows.X.T):
         column = column[~np.isnan(column)]

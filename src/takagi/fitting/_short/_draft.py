@@ -1,4 +1,4 @@
-"""A sum of rule bases while it is made: plain arrays in standard units."""
+"""A sum of rule bases during the fit: plain arrays in standard units."""
 
 from dataclasses import dataclass, fields, replace
 
@@ -12,7 +12,7 @@ from takagi.profile import spread_rows
 class SumDraft:
     """Rules of all parts, one below the other.
 
-    Formulas are of `columns` of the task: slopes and bends, after a bias.
+    Formulas have a bias, and then weights of the task's `columns`: slopes and bends.
     """
 
     centers: FloatArray  # (n_rules, n_features)
@@ -39,7 +39,7 @@ class SumDraft:
     def shares(self, Z: FloatArray, seen: FloatArray | None = None) -> FloatArray:
         """Return normalized firing levels, (n_rows, n_rules); those of each part sum to 1.
 
-        Where `seen` is zero, Z is zero, too, and says nothing about the conditions.
+        Where `seen` is zero, Z is zero, too, and conditions ignore the feature.
         """
         asked = np.flatnonzero(self.asks.any(axis=0))
         precision = np.where(self.asks[:, asked], self.widths[:, asked] ** -2.0, 0.0)
@@ -56,13 +56,13 @@ class SumDraft:
         return level.T
 
     def outputs(self, columns: FloatArray) -> FloatArray:
-        """Return what each formula says, (n_outputs, n_rows, n_rules)."""
+        """Return the output of each formula, (n_outputs, n_rows, n_rules)."""
         used = np.flatnonzero(self.uses.any(axis=0))
         slopes, bias = self.weights[:, :, 1 + used].transpose(1, 0, 2), self.weights[:, :, :1].transpose(1, 0, 2)
         return (slopes @ columns.T[used] + bias).transpose(0, 2, 1)
 
     def pick(self, rules: IntArray) -> "SumDraft":
-        """Return some of the rules as they are."""
+        """Return some of the rules unchanged."""
         return SumDraft(*(getattr(self, field.name)[rules] for field in fields(self)))
 
     def add(self, other: "SumDraft") -> "SumDraft":
@@ -71,7 +71,7 @@ class SumDraft:
         return SumDraft(*map(np.concatenate, both))
 
     def take(self, rules: IntArray) -> "SumDraft":
-        """Return some of the rules; one that is left alone in its part has no conditions."""
+        """Return some of the rules; the only remaining rule of a part loses its conditions."""
         kept = self.pick(rules)
         alone = kept.together.sum(axis=1) == 1
         return replace(kept, widths=np.where(alone[:, None], np.inf, kept.widths))
@@ -81,7 +81,7 @@ class SumDraft:
         return self.take(np.flatnonzero(np.arange(self.n_rules) != rule))
 
     def say_once(self) -> "SumDraft":
-        """Return the draft with each column in one of the formulas that always hold; one without columns goes."""
+        """Return the draft with each column in only one formula that always holds; empty formulas are dropped."""
         alone = np.flatnonzero(self.together.sum(axis=1) == 1)
         uses = self.uses.copy()
         uses[alone] &= np.cumsum(uses[alone], axis=0) == 1
@@ -89,7 +89,7 @@ class SumDraft:
         return self.use(uses).take(np.setdiff1d(np.arange(self.n_rules), empty))
 
     def use(self, uses: BoolArray) -> "SumDraft":
-        """Return the draft with other terms; the weights of those that are left out are zero."""
+        """Return the draft with other terms; weights of removed terms are zero."""
         weights = self.weights.copy()
         weights[:, :, 1:] *= uses[:, None, :]
         return replace(self, uses=uses, weights=weights)
@@ -120,16 +120,16 @@ class Task:
     columns: FloatArray  # of the formulas: features, then bends
     target: FloatArray  # (n_rows, n_outputs)
     weight: FloatArray  # of the rows; they sum to 1
-    agreement: float  # the price on rules that disagree
+    agreement: float  # the penalty on rules that disagree
     ridge: float  # the penalty on weights of formulas
     smoothness: float  # the penalty on narrow sets
-    bend_price: float  # what a bend costs beside a slope when terms are chosen
-    low: FloatArray  # the least center of each feature
+    bend_price: float  # the additional cost of a bend over a slope when terms are chosen
+    low: FloatArray  # the smallest center of each feature
     high: FloatArray  # the largest one
-    seen: FloatArray | None = None  # like Z: one where a feature is there, else zero; None if all are there
+    seen: FloatArray | None = None  # like Z: zero where a feature is missing, else one; None if none is missing
 
     def price_bends(self, draft: SumDraft) -> float:
-        """Return what the bends of a draft cost."""
+        """Return the cost of the bends of a draft."""
         return self.bend_price * float(draft.uses[:, self.Z.shape[1] :].sum())
 
     def take(self, rows: IntArray) -> "Task":
@@ -145,5 +145,5 @@ class Task:
         )
 
     def sample(self, n_rows: int) -> "Task":
-        """Return the task of at most so many rows, evenly spread."""
+        """Return the task of at most a given number of rows, evenly spaced."""
         return self if len(self.Z) <= n_rows else self.take(spread_rows(len(self.Z), n_rows))

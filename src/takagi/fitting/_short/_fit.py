@@ -1,4 +1,4 @@
-"""The fit of short rules, on one page."""
+"""The fit of short rules."""
 
 from typing import NamedTuple
 
@@ -26,28 +26,28 @@ from takagi.fitting._short._workshop import (
 from takagi.fitting._training import Watch
 from takagi.rulemodel import RuleModel
 
-SIZES = (1, 2, 3, 5, 7, 9, 12)  # that cross-validation chooses from
+SIZES = (1, 2, 3, 5, 7, 9, 12)  # candidates of cross-validation
 _CV_ROWS = 2_000
 _FOLDS = 3
-_LESS = 0.75  # of the noise that was measured: if rules leave less than that, they are fitted again with less noise
+_LESS = 0.75  # fraction of the measured noise: if the error is smaller, rules are fitted again with less noise
 _MOST_FITS = 3
 _LAST_STEPS = 80
-_LEAST_GAIN = 1.2  # over one rule, for each parameter more, in units of what one gains by noise alone
+_LEAST_GAIN = 1.2  # gain over one rule per additional parameter, relative to the gain by noise alone
 
 
 class Short(NamedTuple):
-    """Short rules and how they came about."""
+    """Short rules and the history of their fit."""
 
     model: RuleModel  # in the units of the data, without profiles
     losses: FloatArray  # the root of the penalized loss after each split, in the units of the data
     stopped: str
     penalties: tuple[float, float]  # on weights and narrow sets
-    repeats: tuple[tuple[int, int], ...] = ()  # features left out, each with the one that says the same
-    is_exact: bool = False  # whether it is a line that leaves next to nothing
+    repeats: tuple[tuple[int, int], ...] = ()  # features left out, each with the one that it repeats
+    is_exact: bool = False  # whether it is ridge regression with almost no error
 
 
 def fit_short(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -> Short:
-    """Fit a sum of rule bases to rows, with at most so many rules, and conditions and terms per rule."""
+    """Fit a sum of rule bases to rows, with limits on rules, and on conditions and terms per rule."""
     watch.begin("noise")
     units = measure_units(rows, scales_inputs=True, scales_target=True)
     standard = units.standardize(rows)
@@ -66,7 +66,7 @@ def fit_short(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) ->
 
 
 def choose_limits(rows: Rows, noise: float, plan: Plan, rng: np.random.Generator, watch: Watch) -> Limits:
-    """Return the limits that the plan says, where the number of rules may be for cross-validation to choose."""
+    """Return the limits of the plan; cross-validation may choose the number of rules."""
     limits = Limits(plan.n_rules, plan.max_conditions, plan.max_terms, plan.config.agreement)
     if not plan.chooses_size:
         return limits
@@ -75,7 +75,7 @@ def choose_limits(rows: Rows, noise: float, plan: Plan, rng: np.random.Generator
 
 
 def tell_formula(model: RuleModel, limits: Limits) -> None:
-    """Warn where there might be several rules, and is one."""
+    """Warn if several rules are allowed and the model has only one."""
     if model.n_rules == 1 and limits.n_rules > 1:
         warn_user("No split of the rows gains more than chance would: the model is one formula, without conditions.")
 
@@ -88,7 +88,7 @@ def fit_size(
     n_fits: int = _MOST_FITS,
     coarse_rows: int = COARSE_ROWS,
 ) -> Short:
-    """Fit rules of a given size; at most so many rows find their structure."""
+    """Fit rules of a given size; a limited number of rows determines their structure."""
     workshop = open_workshop(rows, noise, limits.agreement, coarse_rows=coarse_rows)
     losses: list[float] = []
 
@@ -119,13 +119,13 @@ def fit_size(
 
 
 def _correct(draft: SumDraft, loss: float, rows: Rows) -> float:
-    """Return what the loss would be for other rows, by generalized cross-validation."""
+    """Return the expected loss on new rows, by generalized cross-validation (Craven and Wahba, 1979)."""
     part = min(0.9, _count_parameters(draft) / len(rows.X))
     return loss / (1 - part) ** 2
 
 
 def _finish(draft: SumDraft, workshop: Workshop, limits: Limits) -> tuple[SumDraft, float]:
-    """Return a draft with so many terms per rule, trained to the end on all rows, and its loss."""
+    """Return a draft with a limited number of terms per rule, trained to the end on all rows, and its loss."""
     task, base = workshop.coarse, workshop.base
     draft = prune_terms(draft, task, limits.max_terms)
     draft = exchange_for_formulas(draft, task, base, (limits.n_rules, limits.max_terms))
@@ -138,7 +138,7 @@ def _count_parameters(draft: SumDraft) -> int:
 
 
 def say_little(rows: Rows, standard: Rows, max_terms: int, rng: np.random.Generator) -> RuleModel:
-    """Return one rule: ridge regression with few features if they tell anything, and else the mean of the target."""
+    """Return one rule: ridge regression with few features if they are useful, else the mean of the target."""
     slopes = measure_few_slopes(standard, max_terms, rng)
     if slopes > 0:
         warn_user("No rules can be told from chance: the model is one formula, without conditions.")

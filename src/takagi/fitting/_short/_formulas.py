@@ -13,14 +13,14 @@ from takagi.fitting._short._workshop import Limits
 from takagi.rulebase import RuleBase, apply_link
 from takagi.rulemodel import RuleModel
 
-_PART = 3  # of the slopes that are too many, one in so many is left out at a time
+_PART = 3  # one in this many of the surplus slopes is dropped at a time
 
 
 def fit_formulas(rows: Rows, limits: Limits) -> tuple[RuleModel, float]:
-    """Return logistic regression with as many slopes as all rules may have terms, and the log loss to expect of it.
+    """Return logistic regression with as many slopes as all rules may have terms, and its expected log loss.
 
-    It is a sum of formulas of so many terms. The loss to expect on new rows is that of the own ones plus the effective
-    number of slopes over the number of rows.
+    It is a sum of formulas with a limited number of terms. The expected loss on new rows is that on the training rows
+    plus the effective number of slopes over the number of rows.
     """
     penalty = choose_penalty(rows)
     features = _eliminate(rows, limits.n_rules * limits.max_terms, penalty)
@@ -35,7 +35,7 @@ def fit_formulas(rows: Rows, limits: Limits) -> tuple[RuleModel, float]:
 
 
 def _eliminate(rows: Rows, n_slopes: int, penalty: float) -> IntArray:
-    """Return the features that are left when those with the smallest slopes have gone, in some turns."""
+    """Return the features that remain after backward elimination of those with the smallest slopes."""
     features = np.flatnonzero(np.ptp(rows.fill().X, axis=0) > 0)
     while len(features) > n_slopes:
         few = rows.take_features(features)
@@ -45,7 +45,7 @@ def _eliminate(rows: Rows, n_slopes: int, penalty: float) -> IntArray:
 
 
 def _size_slopes(rows: Rows, line: RuleBase) -> FloatArray:
-    """Return how much the log-odds change by a standard deviation of each feature, all outputs together."""
+    """Return the change of the log-odds per standard deviation of each feature, over all outputs."""
     return np.abs(line.consequents[0, :, 1:]).sum(axis=0) * measure_columns(rows.X, rows.weight)[1]
 
 
@@ -61,7 +61,7 @@ def _count_effective(rows: Rows, line: RuleBase, penalty: float) -> float:
 
 
 def _cut(line: RuleBase, groups: list[IntArray], mean: FloatArray) -> list[RuleBase]:
-    """Return a formula as the sum of several with some slopes each, all but the first zero on average."""
+    """Return a formula as the sum of several with some of its slopes each; all but the first have mean zero."""
     parts = []
     for k, group in enumerate(groups):
         weights = np.zeros_like(line.consequents)

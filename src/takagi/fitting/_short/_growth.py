@@ -1,4 +1,4 @@
-"""Growing: a rule is split in two, or a new part of two rules is added, whichever gains most."""
+"""Growing: a rule is split in two, or a new part of two rules is added, whichever has the larger gain."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -14,13 +14,13 @@ from takagi.fitting._short._polish import polish, solve_weights, within_bounds
 
 _CUTS = (0.2, 0.4, 0.6, 0.8)  # of the rows that a rule governs
 _SCORED_ROWS = 800
-_LEAST_SHARE = 0.02  # of the rows, that a rule must govern to be split
+_LEAST_SHARE = 0.02  # smallest fraction of the rows that a rule must govern to be split
 _LEAST_SPREAD = 0.05  # standard deviations, of a feature that splits
-_SCALE, _WIDTH = 0.6, 1.2  # how far new centers are from the cut, in deviations, and their widths beside that
+_SCALE, _WIDTH = 0.6, 1.2  # distance of new centers from the cut, in deviations, and their widths relative to it
 _TRIED = 3  # splits of each kind that are trained, of all that are scored
 _STEPS = 8
 _EXCHANGES = 2
-_WORTH = 3e-3  # the part of the loss that an exchange must gain
+_WORTH = 3e-3  # the fraction of the loss that an exchange must gain
 
 
 class RuleSplit(NamedTuple):
@@ -53,7 +53,7 @@ def grow(
 ) -> Iterator[SumDraft]:
     """Yield drafts of one rule and more, up to `n_rules`, each grown from the one before.
 
-    `has_ended` is told the loss after every step, and ends the growth by returning True.
+    `has_ended` gets the loss after every step, and ends the growth by returning True.
     """
     draft = start_draft(task, base)
     yield draft
@@ -76,14 +76,14 @@ def split_best(
     for split in splits:
         grown = within_bounds(split_rule(draft, split, base), task)
         grown, loss = polish(solve_weights(grown, task), task, _STEPS)
-        rate = np.log(loss / before) / (grown.n_rules - draft.n_rules)  # what each new rule gains
+        rate = np.log(loss / before) / (grown.n_rules - draft.n_rules)  # the gain of each new rule
         if rate < best_rate:
             best, best_rate = (grown, loss), rate
     return best
 
 
 def exchange_rules(draft: SumDraft, task: Task, base: IntArray, max_conditions: int) -> SumDraft:
-    """Return a draft in which the least useful rule has given way to a split of another, as long as that gains."""
+    """Replace the least useful rule by a split of another one, as long as the loss falls."""
     loss = measure_loss(draft, task)
     for _ in range(_EXCHANGES):
         ways = []
@@ -98,7 +98,7 @@ def exchange_rules(draft: SumDraft, task: Task, base: IntArray, max_conditions: 
 
 
 def split_rule(draft: SumDraft, split: RuleSplit, base: IntArray) -> SumDraft:
-    """Return two rules in place of one: below and above the cut, equally wide, so that they share rows by a sigmoid."""
+    """Return two rules instead of one, below and above the cut, equally wide, so that their shares are a sigmoid."""
     if split.rule < 0:
         new = start_rules(draft, base, 2)
         pair = np.array([draft.n_rules, draft.n_rules + 1])
@@ -122,7 +122,7 @@ def split_rule(draft: SumDraft, split: RuleSplit, base: IntArray) -> SumDraft:
 def score_splits(
     draft: SumDraft, task: Task, base: IntArray, max_conditions: int, *, opens_part: bool
 ) -> list[RuleSplit]:
-    """Return the few splits of rules, and into a new part, that two new formulas of the residuals gain most by."""
+    """Return the few splits, of rules and into a new part, in which two new formulas for the residuals gain most."""
     share = draft.shares(task.Z, task.seen)
     said = (share * draft.outputs(task.columns)).sum(axis=2)
     residual = task.target - said.T

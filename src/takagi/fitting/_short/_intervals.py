@@ -1,4 +1,4 @@
-"""What the words of conditions mean: intervals that hold for the rows a rule governs, and for few others."""
+"""Intervals of conditions: they contain the rows that a rule governs, and few others."""
 
 import numpy as np
 
@@ -6,17 +6,17 @@ from takagi._rounding import round_between
 from takagi._typing import BoolArray, FloatArray, IntArray
 
 _N_CUTS = 40
-_ROUNDING = 0.01  # of the rows, by which a limit may move to be a round number
-_RECALL = 2.0  # how much worse it is if a condition fails for a row that its rule governs than the other way round
+_ROUNDING = 0.01  # fraction of the rows by which a limit may move to become a round number
+_RECALL = 2.0  # cost of a governed row outside the interval, relative to that of another row inside it
 _MAX_SWEEPS = 4
 
 
 def fit_intervals(X: FloatArray, governs: BoolArray, asks: BoolArray, weight: FloatArray) -> FloatArray:
-    """Return an interval for each rule and feature, of shape (n_rules, n_features, 2), without limits where none asks.
+    """Return an interval for each rule and feature, of shape (n_rules, n_features, 2), infinite without a condition.
 
-    For each rule, limits are set one feature after the other so that the rows within all of its intervals are as far as
-    possible those that it governs. `governs` has a column for each rule. At least one interval of a rule has a limit.
-    A value that is missing lies in every interval, and has no say in where the limits are.
+    For each rule, limits are set one feature after the other, so that the rows within all of its intervals are as far
+    as possible those that it governs. `governs` has a column for each rule. At least one interval of a rule has a
+    limit. A missing value lies in every interval, and does not affect the limits.
     """
     intervals = np.empty((*asks.shape, 2))
     intervals[...] = -np.inf, np.inf
@@ -29,7 +29,7 @@ def fit_intervals(X: FloatArray, governs: BoolArray, asks: BoolArray, weight: Fl
 
 
 def find_cuts(column: FloatArray) -> FloatArray:
-    """Return round numbers that lie between values of a column, at most 40, and infinity at both ends."""
+    """Return at most 40 round numbers between values of a column, and infinity at both ends."""
     values = np.sort(column[~np.isnan(column)])
     between = np.flatnonzero(values[1:] > values[:-1])  # a cut after these
     if len(between) > _N_CUTS:
@@ -68,9 +68,9 @@ def _fit_rule(
 def _find_limits(
     x: FloatArray, mine: BoolArray, weight: FloatArray, cuts: FloatArray, aim: tuple[float, bool]
 ) -> tuple[float, float, float]:
-    """Return the two limits for one feature, given the others, and how good they are.
+    """Return the two limits for one feature, given the others, and their score.
 
-    The aim is the weight of all rows that the rule governs, and whether there may be no limit.
+    `aim` has the weight of all rows that the rule governs, and whether there may be no limit.
     """
     n_mine, may_be_open = aim
     place = np.searchsorted(cuts, x)  # x is above cuts[place - 1] and at most cuts[place]

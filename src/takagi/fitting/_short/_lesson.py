@@ -1,4 +1,4 @@
-"""A lesson: a large model teaches short rules, which are then to be reduced."""
+"""Distillation of a large model into short rules, which are then reduced."""
 
 import numpy as np
 
@@ -8,24 +8,24 @@ from takagi.fitting._short._noise import measure_noise
 from takagi.fitting._short._workshop import Limits
 from takagi.rulemodel import RuleModel
 
-ROWS_OF_PUPIL = 700  # that find the structure of rules which become smaller still
+ROWS_OF_PUPIL = 700  # rows that determine the structure of rules that are reduced further
 _NOISE_ROWS = 1_000
 _LEAST_NOISE = 1e-4
 _MOST_USED = 0.9  # of the rows, by parameters
 
 
 def teach_short(model: RuleModel, rows: Rows, limits: Limits, rng: np.random.Generator) -> tuple[RuleModel, float]:
-    """Return short rules that learn from a larger model, and how much of the targets is noise.
+    """Return short rules distilled from a larger model, and the noise of the targets.
 
-    They are trained with the means of the targets and of what the model says. So half of what is noise in a target is
-    left in their lesson, and a quarter of its variance. Noise is what a support vector machine leaves, or what the
-    short rules leave if that is less.
+    They are fitted to the means of the targets and of the model's predictions. So half of the noise remains in these
+    means, and a quarter of its variance. The noise is the error of a support vector machine, or of the short rules if
+    that is smaller.
     """
     lesson = merge_equal_rows(rows._replace(y=(rows.y + model.predict_raw(rows.X)) / 2)).balance()
     units, own = (measure_units(part, scales_inputs=True, scales_target=True) for part in (rows, lesson))
     noise = measure_noise(units.standardize(rows).fill(), rng, _NOISE_ROWS)
     varies = (np.ptp(rows.fill().X, axis=0) > 0).any()
-    # few rows with many columns may tell nothing of the targets, and more of what the model says
+    # few rows with many columns may explain nothing of the targets, but more of the model's predictions
     heard = measure_noise(own.standardize(lesson).fill(), rng, _NOISE_ROWS) if noise.is_all and varies else noise
     if heard.is_all or not varies:
         return say_little(lesson, own.standardize(lesson), limits.max_terms, rng), noise.part
@@ -36,7 +36,7 @@ def teach_short(model: RuleModel, rows: Rows, limits: Limits, rng: np.random.Gen
 
 
 def _measure_rest(model: RuleModel, rows: Rows, units: Units) -> float:
-    """Return which part of the targets' variance a model would leave of other rows, by generalized cross-validation."""
+    """Return the fraction of unexplained variance to expect on new rows, by generalized cross-validation."""
     n_parameters = sum(
         2 * int(np.isfinite(part.widths).sum()) + int(np.count_nonzero(part.consequents[:, 0])) for part in model.parts
     )

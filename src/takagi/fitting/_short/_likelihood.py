@@ -1,8 +1,8 @@
-"""The log loss of short rules: near outputs that are known, it is a weighted squared error of log-odds.
+"""The log loss of short rules: near given outputs, it is a weighted squared error of log-odds.
 
-Around outputs with probabilities p, the log loss of targets y is to second order a squared error, that of the working
-response ``outputs + (y - p) / w``, with the weight ``w`` of the row, which is the curvature (iteratively reweighted
-least squares). So rules are made for such a response as for any other numbers.
+Around outputs with probabilities p, the log loss of targets y is to second order the squared error of the working
+response ``outputs + (y - p) / w``. The weight ``w`` of the row is the curvature (iteratively reweighted least squares).
+So rules are fitted to this response as to any other numbers.
 """
 
 from dataclasses import replace
@@ -22,17 +22,17 @@ from takagi.training import LOSSES
 
 _LEAST_WEIGHT = 0.02  # of a row: the curvature where a class has a probability of about 2 %
 _LEAST_NOISE = 1e-4
-_ROUNDS, _STEPS = 4, 30  # of training around what the rules say
-_LEAST_GAIN = 1e-4  # part of the log loss that a round must gain
+_ROUNDS, _STEPS = 4, 30  # of training around the rules' own outputs
+_LEAST_GAIN = 1e-4  # fraction of the log loss that a round must gain
 _LEAST_SHARPNESS = 0.1
 
 
 def linearize(rows: Rows, outputs: FloatArray, way: float = 1.0) -> tuple[Rows, float]:
-    """Return the working response of rows, with its weights, and how much of its variance is noise.
+    """Return the working response of rows, its weights, and the fraction of its variance that is noise.
 
-    It lies so much of the way from the outputs to where the rows themselves are: a good teacher is nearer to the truth.
-    Rows of several classes have one weight, the sum of the curvatures of all outputs, which is at least that in any
-    direction. The variance of the noise of an output is p (1 - p).
+    The response is a given fraction of the way from the outputs to the data, since a good teacher is nearer to the
+    truth. With several classes a row has one weight: the sum of the curvatures of all outputs, which is at least the
+    curvature in any direction. The variance of the noise of an output is p (1 - p).
     """
     p = apply_link(outputs, find_link(rows.y))
     variance = p * (1 - p)
@@ -50,7 +50,7 @@ def measure_log_loss(model: RuleModel, rows: Rows) -> float:
 
 
 def train_on(model: RuleModel, rows: Rows, agreement: float, n_steps: int = _STEPS) -> tuple[RuleModel, FloatArray]:
-    """Return rules that are trained around what they say themselves as long as the log loss falls, and the losses."""
+    """Return rules trained around their own outputs as long as the log loss falls, and the losses."""
     losses = [measure_log_loss(model, rows)]
     for _ in range(_ROUNDS):
         response, noise = linearize(rows, model.predict_raw(rows.X))
@@ -65,13 +65,13 @@ def train_on(model: RuleModel, rows: Rows, agreement: float, n_steps: int = _STE
 
 
 def shrink(model: RuleModel, rows: Rows) -> tuple[RuleModel, float]:
-    """Return rules for classes that are as sure as so many parameters allow, and the log loss to expect on new rows.
+    """Return rules for classes with shrunk log-odds, and the expected log loss on new rows.
 
-    Parameters that follow chance make the loss of new rows larger than that of their own by their number over that of
-    the rows [1]_, and by the part s of that if log-odds are drawn towards those of the class frequencies so that the
-    part s is left. So s is where the loss of the own rows plus that is smallest, and the smallest value is what to
-    expect. As long as the loss is a parabola, it is the well-known 1 - df / chi^2 [2]_, with chi^2 twice the gain in
-    log likelihood; where classes are nearly told apart, it is less.
+    Overfitting makes the loss on new rows larger than that on training rows by the number of parameters over that of
+    rows [1]_. If log-odds are shrunk toward those of the class frequencies by a factor s, it is s times that. So s
+    minimizes the training loss plus this penalty, and the minimum is the expected loss. As long as the loss is a
+    parabola, s is the well-known 1 - df / chi^2 [2]_, with chi^2 twice the gain in log likelihood; if classes are
+    nearly separable, s is smaller.
 
     References
     ----------
@@ -96,7 +96,7 @@ def shrink(model: RuleModel, rows: Rows) -> tuple[RuleModel, float]:
 
 
 def _count_parameters(model: RuleModel) -> int:
-    """Return how many numbers rules have that could follow chance: weights of all outputs but one, and sets."""
+    """Return the number of parameters that can overfit: weights of all outputs but one, and sets."""
     n_free = max(1, model.n_outputs - 1)
     weights = sum(int((part.consequents != 0).any(axis=1).sum()) for part in model.parts)
     return n_free * (weights - len(model.parts)) + 2 * sum(int(np.isfinite(part.widths).sum()) for part in model.parts)

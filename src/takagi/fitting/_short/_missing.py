@@ -6,19 +6,19 @@ from takagi._checks import are_finite
 from takagi._typing import FloatArray
 from takagi.fitting._rows import Rows
 
-_FEWEST = 10  # rows in which a feature is missing, and in which it is there
+_FEWEST = 10  # fewest rows in which a feature is missing, and in which it is not
 _CLEARLY = 3.0  # standard errors
-_LEAST_SLOPE = 0.1  # deviations of the target per deviation of the feature, below which values are drawn to the mean
+_LEAST_SLOPE = 0.1  # target deviations per feature deviation, below which values are shrunk toward the mean
 _MOST = 2.0  # deviations from the mean
 
 
 def find_usual(rows: Rows) -> FloatArray:
-    r"""Return what each feature counts as where it is missing, given rows in standard units: 0 is the mean.
+    r"""Return what each feature counts as if it is missing, given rows in standard units: 0 is the mean.
 
-    Values may be missing because they are large. Then rows without them have targets that the mean of the others does
-    not explain, and another number does: with slopes :math:`w_m` of the features and constants :math:`b_m` for where
-    these are missing, found together by least squares, it is :math:`b_m / w_m` from the mean. That is taken, drawn to
-    the mean for small slopes, if the constant is clearly not zero.
+    Values may be missing because they are large. Then another number than the mean explains the targets of rows without
+    them. With slopes :math:`w_m` of the features and constants :math:`b_m` for rows where these are missing, both by
+    least squares, that number is :math:`b_m / w_m` from the mean. It is used if the constant is clearly not zero, and
+    shrunk toward the mean for small slopes.
     """
     absent = np.isnan(rows.X)
     usual = np.zeros(rows.X.shape[1])

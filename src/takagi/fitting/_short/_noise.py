@@ -1,4 +1,4 @@
-"""How much of the target nothing explains: the error of a support vector machine on rows that it has not seen."""
+"""The noise of the target: the cross-validated error of a support vector machine."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -20,17 +20,17 @@ _LEAST = 1e-4
 
 
 class Noise(NamedTuple):
-    """What cross-validation found."""
+    """The results of cross-validation."""
 
     part: float  # of the target's variance that is noise
     is_all: bool  # whether nothing is clearly better than the mean
-    is_exact: bool = False  # whether ridge regression leaves next to nothing
+    is_exact: bool = False  # whether ridge regression has almost no error
 
 
 def measure_noise(rows: Rows, rng: np.random.Generator, max_rows: int = _MAX_ROWS) -> Noise:
-    """Return how much of standardized targets is noise, by cross-validation on at most 1,500 rows, or as many as given.
+    """Return the noise of standardized targets, by cross-validation on at most 1,500 rows, or the given number.
 
-    It is the mean squared error of a support vector machine, or of ridge regression where that is smaller.
+    It is the mean squared error of a support vector machine, or of ridge regression if that is smaller.
     """
     order = draw_order(rows, rng)[0][:max_rows]
     if len(order) < 2 * _FOLDS:
@@ -44,9 +44,10 @@ def measure_noise(rows: Rows, rng: np.random.Generator, max_rows: int = _MAX_ROW
 
 
 def measure_few_slopes(rows: Rows, n_terms: int, rng: np.random.Generator) -> float:
-    """Return how much of the slopes of ridge regression with few features helps on rows that it has not seen.
+    """Return the best factor for the slopes of ridge regression with few features, by cross-validation.
 
-    It is 0 where that may be chance, and in doubt rather more than less: its penalty has made them small already.
+    It is 0 if the gain may be chance. If the factor is uncertain, a larger one is chosen, since the penalty has already
+    shrunk the slopes.
     """
     rows = rows.take(draw_order(rows, rng)[0][:_MAX_ROWS])
     if len(rows.X) < 2 * _FOLDS:
@@ -62,7 +63,7 @@ def measure_few_slopes(rows: Rows, n_terms: int, rng: np.random.Generator) -> fl
 
 
 def _cross_validate(rows: Rows, predict: Callable[[Rows, FloatArray], FloatArray]) -> FloatArray:
-    """Return the squared errors of rows by models that have not seen them, averaged over targets."""
+    """Return the out-of-fold squared errors of rows, averaged over targets."""
     errors = np.empty_like(rows.y)
     for training, judged in KFold(_FOLDS).split(rows.X):
         errors[judged] = rows.y[judged] - predict(rows.take(training), rows.X[judged])
@@ -79,13 +80,13 @@ def _predict_linearly(rows: Rows, X: FloatArray) -> FloatArray:
 
 
 def fit_few_slopes(rows: Rows, n_terms: int, slopes: float = 1.0) -> RuleBase:
-    """Return ridge regression with the so many features whose slopes say most, as one rule, with so much of these."""
+    """Return ridge regression with the `n_terms` most important features as one rule; slopes are times a factor."""
     features = choose_slopes(rows, n_terms)
     return spread_rules(fit_ridge(rows.take_features(features), slopes), features, rows.X.shape[1])
 
 
 def choose_slopes(rows: Rows, n_terms: int) -> IntArray:
-    """Return the so many features whose slopes in ridge regression say most."""
+    """Return a given number of features, those with the most important slopes in ridge regression."""
     spread = measure_columns(rows.X, rows.weight)[1], measure_columns(rows.y, rows.weight)[1]
     size = (np.abs(fit_ridge(rows).consequents[0, :, 1:]) * spread[0] / spread[1][:, None]).sum(axis=0)
     return np.sort(np.argsort(-size, kind="stable")[:n_terms])

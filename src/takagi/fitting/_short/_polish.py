@@ -1,4 +1,4 @@
-"""All parameters of a draft at once, by Levenberg-Marquardt steps.
+"""Training of all parameters of a draft together, by Levenberg-Marquardt steps.
 
 The loss of a row with target t, in a sum of parts b with shares p, formulas f and means y_b = sum_r p_r f_r::
 
@@ -19,9 +19,9 @@ from takagi.fitting._short._frame import Frame, Response, Values, open_frame
 
 WIDTHS = (0.15, 2.0)  # the narrowest and the widest set, in standard deviations
 _LARGEST_STEPS = (1.0, 0.7)  # of a center, and of the logarithm of a width
-_DAMPING = (1e-2, 1e-6, 4.0, 5.0)  # at first, least, and how it falls and rises
+_DAMPING = (1e-2, 1e-6, 4.0, 5.0)  # initial and smallest damping, and the factors by which it falls and rises
 _MOST_TRIALS = 8
-_PATIENCE = 5  # steps that have to gain something together
+_PATIENCE = 5  # steps that must have a gain together
 _TINY = 1e-9
 
 
@@ -113,10 +113,10 @@ def _find_equations(frame: Frame, values: Values, response: Response) -> tuple[F
 
 
 def solve_normal(curvature: FloatArray, downhill: FloatArray, draft: SumDraft) -> FloatArray:
-    """Return the step that normal equations ask for.
+    """Return the solution of the normal equations.
 
-    Weights of different outputs meet only in the sets, and all outputs have the same block; so with several outputs the
-    equations of the sets are solved with the weights eliminated.
+    Weights of different outputs are coupled only through the sets, and all outputs have the same block. So with several
+    outputs, the weights are eliminated, and the equations of the sets are solved (Schur complement).
     """
     n_outputs = draft.weights.shape[1]
     if n_outputs == 1:
@@ -133,7 +133,7 @@ def solve_normal(curvature: FloatArray, downhill: FloatArray, draft: SumDraft) -
 
 
 def invert_weights(curvature: FloatArray, draft: SumDraft) -> FloatArray:
-    """Return the diagonal of the inverse of a curvature, as far as weights go, of shape (n_outputs, n_weights)."""
+    """Return the diagonal of the inverse of a curvature for the weights, of shape (n_outputs, n_weights)."""
     n_outputs = draft.weights.shape[1]
     block, coupling, of_sets = _take_blocks(curvature, draft)
     if n_outputs == 1:

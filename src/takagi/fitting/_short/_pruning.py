@@ -10,15 +10,15 @@ from takagi.fitting._short._frame import find_weights, measure_loss
 from takagi.fitting._short._polish import invert_weights, normal_equations, polish, solve_weights
 
 _STEPS = 4
-_PART = 3  # of the terms that are too many, one in so many is left out at a time
-_OFFERED = 3  # columns that a rule may take in exchange
+_PART = 3  # one in this many of the surplus terms is dropped at a time
+_OFFERED = 3  # candidate columns of a rule in an exchange
 _ROUNDS = 2
-_WORTH = 1e-3  # the part of the loss that an exchange must gain
-_WORTH_OF_FORMULA = 0.02  # the same, of one that puts a formula in the place of a rule with conditions
+_WORTH = 1e-3  # the fraction of the loss that an exchange must gain
+_WORTH_OF_FORMULA = 0.02  # the same, for an exchange of a rule with conditions for a formula
 
 
 def prune_terms(draft: SumDraft, task: Task, max_terms: int) -> SumDraft:
-    """Leave out the terms that cost least until no rule has more than `max_terms` of them.
+    """Drop the terms with the smallest cost until no rule has more than `max_terms` of them.
 
     The cost of a weight w is ``w^2 / [H^-1]_ww`` with the Gauss-Newton matrix H (optimal brain surgeon).
 
@@ -39,13 +39,13 @@ def prune_terms(draft: SumDraft, task: Task, max_terms: int) -> SumDraft:
 
 
 def _polish_priced(draft: SumDraft, task: Task) -> tuple[SumDraft, float]:
-    """Return the draft after some steps, and its loss with the price of its bends."""
+    """Return the draft after some steps, and its loss with the cost of its bends."""
     draft, loss = polish(draft, task, _STEPS)
     return draft, loss + task.price_bends(draft)
 
 
 def price_terms(draft: SumDraft, task: Task) -> FloatArray:
-    """Return what it costs to leave out each term, (n_rules, n_columns)."""
+    """Return the cost of dropping each term, (n_rules, n_columns)."""
     curvature, _ = normal_equations(draft, task)
     inverse = invert_weights(curvature + np.diag(1e-6 * np.diag(curvature) + 1e-9), draft)
     rules, columns = find_weights(draft)
@@ -58,7 +58,7 @@ def price_terms(draft: SumDraft, task: Task) -> FloatArray:
 
 
 def exchange_terms(draft: SumDraft, task: Task, max_terms: int) -> SumDraft:
-    """Let each rule in turn take in the columns that would gain most, and give up those that cost least."""
+    """For each rule in turn, add the columns with the largest gain, and drop those with the smallest cost."""
     draft, loss = _polish_priced(draft, task)
     for _ in range(_ROUNDS):
         before = loss
@@ -80,10 +80,10 @@ def exchange_terms(draft: SumDraft, task: Task, max_terms: int) -> SumDraft:
 
 
 def exchange_for_formulas(draft: SumDraft, task: Task, base: IntArray, limits: tuple[int, int]) -> SumDraft:
-    """Let rules give way to formulas that always hold, in parts of their own, as long as that gains.
+    """Replace rules by formulas that always hold, each in its own part, as long as the loss falls.
 
-    Where a target is a sum of more terms than a rule may have, that is what says most. The limits are the number of
-    rules and of terms.
+    This is best if a target is a sum of more terms than a rule may have. The numbers of rules and of terms stay within
+    their limits.
     """
     n_rules, max_terms = limits
     loss = measure_loss(draft, task) + task.price_bends(draft)
@@ -106,7 +106,7 @@ def exchange_for_formulas(draft: SumDraft, task: Task, base: IntArray, limits: t
 
 
 def _list_taken(draft: SumDraft, rule: int) -> IntArray:
-    """Return columns that a rule has no use for: if it always holds, those of the others that do; -1 is a new one."""
+    """Return columns that a rule cannot take: if it always holds, those of other such rules; -1 is a new rule."""
     alone = draft.together.sum(axis=1) == 1
     if rule >= 0 and not alone[rule]:
         return np.empty(0, dtype=np.intp)
@@ -115,7 +115,7 @@ def _list_taken(draft: SumDraft, rule: int) -> IntArray:
 
 
 def _score_columns(draft: SumDraft, task: Task, rule: int) -> FloatArray:
-    """Return how much a rule's formula would gain by each column, beside what it has already."""
+    """Return the gain of each column for a rule's formula, in addition to its present columns."""
     share, outputs = draft.shares(task.Z, task.seen), draft.outputs(task.columns)
     governs = share[:, rule]
     weight = task.weight * governs
@@ -136,5 +136,5 @@ def _score_columns(draft: SumDraft, task: Task, rule: int) -> FloatArray:
 
 
 def drop_conditions(draft: SumDraft, dropped: BoolArray, task: Task) -> SumDraft:
-    """Return the draft without some conditions, and with the best weights for that."""
+    """Return the draft without some conditions, with refitted weights."""
     return solve_weights(replace(draft, widths=np.where(dropped, np.inf, draft.widths)), task)

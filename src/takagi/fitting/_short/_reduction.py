@@ -1,4 +1,4 @@
-"""Reduction: a model becomes smaller step by step, and what is left is trained together after each step."""
+"""Reduction: a model becomes smaller step by step, and is trained after each step."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,9 +26,9 @@ from takagi.fitting._short._workshop import (
 )
 from takagi.rulemodel import RuleModel, collect_bends
 
-_MOST_PARAMETERS = 700  # of a model that is reduced in a few seconds
+_MOST_PARAMETERS = 700  # most parameters of a model that is reduced in a few seconds
 _FIRST_STEPS, _STEPS = 15, 4
-_PART = 10  # one in so many words goes at a time
+_PART = 10  # one in this many words is dropped at a time
 _TINY = 1e-9
 
 Step = tuple[str, RuleModel]  # the action as text, and the model after it
@@ -43,12 +43,12 @@ def can_be_reduced(model: RuleModel) -> bool:
 def reduce_model(
     model: RuleModel, rows: Rows, limits: Limits, rng: np.random.Generator, noise: float | None = None
 ) -> Iterator[Step]:
-    """Yield ever smaller models, from what the limits per rule allow down to a single number.
+    """Yield smaller and smaller models, from the limits per rule down to a single number.
 
-    Each step drops a rule, some conditions or some terms: what costs least per word after the best formulas are found
-    again. Then all parameters are trained together, with the price on disagreement and within the bounds. For classes,
-    each step is about the log loss near what the model before it says. Which part of the targets is noise is measured
-    if it is not known.
+    Each step drops a rule, some conditions or some terms: the move with the smallest cost per word after refitting the
+    formulas. Then all parameters are trained together, with the penalty on disagreement and within the bounds. For
+    classes, each step uses the log loss near the outputs of the model before it. The noise of the targets is measured
+    if it is not given.
     """
     has_classes = model.link != "identity"
     model = RuleModel(tuple(part.fold_consequents() for part in model.parts))
@@ -82,7 +82,7 @@ def _standardize(rows: Rows) -> Rows:
 
 
 def _obey(draft: SumDraft, task: Task, limits: Limits) -> SumDraft:
-    """Return a draft without the conditions and terms that are too many in a rule."""
+    """Return a draft without surplus conditions and terms of rules."""
     while (excess := draft.asks.sum(axis=1) - limits.max_conditions).max() > 0:
         price = price_conditions(draft, task)
         dropped = np.zeros_like(draft.asks)
@@ -93,7 +93,7 @@ def _obey(draft: SumDraft, task: Task, limits: Limits) -> SumDraft:
 
 
 def _find_cheapest(draft: SumDraft, task: Task) -> tuple[str, SumDraft] | None:
-    """Return the move that costs least per word, with the best weights after it; None if nothing can be dropped."""
+    """Return the move with the smallest cost per word, with refitted weights; None if nothing can be dropped."""
     n_words, loss = _count_words(draft), measure_loss(draft, task)
     moves = list(_propose(draft, task, max(1, n_words // _PART)))
     solved = [(action, solve_weights(moved, task)) for action, moved in moves]
@@ -103,7 +103,7 @@ def _find_cheapest(draft: SumDraft, task: Task) -> tuple[str, SumDraft] | None:
 
 
 def _propose(draft: SumDraft, task: Task, n_words: int) -> Iterator[tuple[str, SumDraft]]:
-    """Yield the cheapest moves of each kind, about so many words where a move is not one rule."""
+    """Yield the cheapest move of each kind, with about the given number of words unless it drops one rule."""
     if draft.asks.any():
         dropped = _mark_least(price_conditions(draft, task), n_words)
         alone = replace(draft, widths=np.where(dropped, np.inf, draft.widths))
@@ -117,7 +117,7 @@ def _propose(draft: SumDraft, task: Task, n_words: int) -> Iterator[tuple[str, S
 
 
 def _mark_least(price: FloatArray, n_least: int) -> np.ndarray:
-    """Return where the smallest finite prices are."""
+    """Return the positions of the smallest finite costs."""
     n_least = min(n_least, int(np.isfinite(price).sum()))
     marked = np.zeros(price.shape, dtype=bool)
     marked.flat[np.argsort(price, axis=None, kind="stable")[:n_least]] = True
@@ -132,11 +132,11 @@ def _count_words(draft: SumDraft) -> int:
 
 
 def price_conditions(draft: SumDraft, task: Task) -> FloatArray:
-    """Return by how much the squared error grows when a condition is dropped, infinite where there is none.
+    """Return the growth of the squared error when a condition is dropped, infinite where there is none.
 
-    Without its condition on a feature the firing level of a rule grows by the factor ``exp(z^2 / 2)``, those of the
-    others stay, and so the output of its part moves from ``y`` by the part ``(a - g) / (1 - g)`` of ``f - y``, where
-    ``f`` is the rule's own output and ``g`` and ``a`` are its shares before and after.
+    Without its condition on a feature, the firing level of a rule grows by the factor ``exp(z^2 / 2)``, and those of
+    the others stay. So the output of its part moves from ``y`` by the fraction ``(a - g) / (1 - g)`` of ``f - y``,
+    where ``f`` is the rule's own output and ``g`` and ``a`` are its shares before and after.
     """
     share, outputs = draft.shares(task.Z, task.seen), draft.outputs(task.columns)
     price = np.full(draft.asks.shape, np.inf)
@@ -156,7 +156,7 @@ def price_conditions(draft: SumDraft, task: Task) -> FloatArray:
 
 
 def price_rules(draft: SumDraft, task: Task) -> FloatArray:
-    """Return by how much the squared error grows when a rule is dropped and the others of its part take over."""
+    """Return the growth of the squared error when a rule is dropped and the others of its part take over."""
     share, outputs = draft.shares(task.Z, task.seen), draft.outputs(task.columns)
     is_alone = draft.together.sum(axis=1) == 1
     price = np.zeros(draft.n_rules)
@@ -171,7 +171,7 @@ def price_rules(draft: SumDraft, task: Task) -> FloatArray:
 def _price_move(
     task: Task, output: FloatArray, target: FloatArray, share: FloatArray, move: tuple[FloatArray, FloatArray]
 ) -> FloatArray:
-    """Return by how much the squared error grows if predictions move by parts of something."""
+    """Return the growth of the squared error if predictions move by fractions of a difference."""
     by, part = move
     error = target - (share * output).sum(axis=1)
     return -2 * (task.weight * error * by) @ part + (task.weight * by**2) @ part**2

@@ -1,4 +1,4 @@
-"""The workshop of short rules: from rows in the units of the data to a task in standard units, and back to a model."""
+"""Preparation of short rules: from rows in the units of the data to a task in standard units, and back to a model."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -20,20 +20,21 @@ from takagi.profile import spread_rows
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel, place_weights
 
-COARSE_ROWS, _MOST_ROWS = 1_200, 4_000  # that find the structure, and that train it to the end
-# Times the noise over the number of rows. A penalty is the noise over the variance of what is penalized, and all slopes
-# share what is not noise: so that on slopes is larger where there are many, or little to share.
+COARSE_ROWS, _MOST_ROWS = 1_200, 4_000  # rows that determine the structure, and rows that train it to the end
+# Times the noise over the number of rows. A penalty is the noise over the variance of the penalized parameter. All
+# slopes share the variance that is not noise, so their penalty is larger if there are many slopes or little variance to
+# share.
 _RIDGE, _SMOOTHNESS = 8.0, 10.0
 _LEAST_SIGNAL = 0.02  # of the target's variance
-_BEND_PRICE = 1.0  # as _RIDGE, of a bend when terms are chosen
-_MOST_FEATURES = 30  # that are looked at
-_EDGE = 0.05  # of the rows, beyond which there is no center
-_LEAST_GOVERNED = 0.005  # of the rows, that a rule governs
-_STEPS = 20  # after something was left out
+_BEND_PRICE = 1.0  # like _RIDGE, for a bend when terms are chosen
+_MOST_FEATURES = 30  # that are used
+_EDGE = 0.05  # quantiles of the rows that limit the centers
+_LEAST_GOVERNED = 0.005  # smallest fraction of the rows that a rule must govern
+_STEPS = 20  # after rules or conditions were dropped
 
 
 class Limits(NamedTuple):
-    """How much there may be to read, and the price on rules that disagree."""
+    """The limits on rules, conditions and terms, and the penalty on rules that disagree."""
 
     n_rules: int
     max_conditions: int
@@ -44,14 +45,14 @@ class Limits(NamedTuple):
 class Workshop(NamedTuple):
     """Rows, columns and tasks of a fit."""
 
-    rows: Rows  # with the features that are looked at, in the units of the data, NaN where they are missing
+    rows: Rows  # with the used features, in the units of the data, NaN where they are missing
     units: Units  # of all features
-    features: IntArray  # which ones are looked at
+    features: IntArray  # which ones are used
     columns: FormulaColumns
     base: IntArray  # columns of the first formula
     task: Task  # of all of these rows
     coarse: Task  # of some of them
-    usual: FloatArray  # what each of all features counts as in formulas where it is missing
+    usual: FloatArray  # what each feature counts as in formulas if it is missing
 
 
 def open_workshop(
@@ -61,10 +62,10 @@ def open_workshop(
     bends: tuple[Bend, ...] | None = None,
     coarse_rows: int = COARSE_ROWS,
 ) -> Workshop:
-    """Return the workshop of rows with so much noise, of which at most so many find the structure.
+    """Return the workshop of rows with a given noise; a limited number of rows determines the structure.
 
-    By default the features that tell most are looked at, and bends of them are offered; if bends are given, all
-    features and these bends.
+    By default it uses the features that explain most, and candidate bends of them; if bends are given, all features and
+    these bends.
     """
     n_rows = len(rows.X)
     rows = rows.take(spread_rows(n_rows, _MOST_ROWS))
@@ -100,7 +101,7 @@ def open_workshop(
 
 
 def make_true(draft: SumDraft, workshop: Workshop) -> tuple[SumDraft, FloatArray]:
-    """Leave out rules that govern nothing and conditions that exclude nothing, and say what the others mean."""
+    """Drop rules that govern nothing and conditions that exclude nothing, and set the intervals of the others."""
     task, X = workshop.task, workshop.rows.X
     while True:
         governs = find_governed(draft.shares(task.Z, task.seen), draft.part)
@@ -118,7 +119,7 @@ def make_true(draft: SumDraft, workshop: Workshop) -> tuple[SumDraft, FloatArray
 
 
 def find_governed(share: FloatArray, part: IntArray) -> BoolArray:
-    """Return which rule has the largest share of its part for each row, of equal ones the first."""
+    """Return which rule has the largest share of its part for each row; the first of equal ones."""
     governs = np.zeros(share.shape, dtype=bool)
     for k in np.unique(part):
         own = np.flatnonzero(part == k)
@@ -152,7 +153,7 @@ def draft_model(model: RuleModel, workshop: Workshop) -> SumDraft:
 
 
 def write_model(draft: SumDraft, intervals: FloatArray, workshop: Workshop) -> RuleModel:
-    """Return a draft as a model in the units of the data: main rules, and adjustments that are zero on average."""
+    """Return a draft as a model in the units of the data: main rules, and adjustments with mean zero."""
     task, units = workshop.task, workshop.units
     said = draft.shares(task.Z, task.seen) * draft.outputs(task.columns)
     numbers = np.unique(draft.part)
@@ -169,7 +170,7 @@ def write_model(draft: SumDraft, intervals: FloatArray, workshop: Workshop) -> R
 
 
 def _write_part(draft: SumDraft, workshop: Workshop, units: Units) -> RuleBase:
-    """Return the rules of one part, about the features that were looked at; rounding takes no center out of range."""
+    """Return the rules of one part, for the used features; rounding moves no center out of range."""
     mean, scale = units.x_mean[workshop.features], units.x_scale[workshop.features]
     n_features, columns, X = len(mean), workshop.columns, workshop.rows.fill().X
     bent = np.flatnonzero(draft.uses[:, n_features:].any(axis=0))
@@ -187,7 +188,7 @@ def _write_part(draft: SumDraft, workshop: Workshop, units: Units) -> RuleBase:
 
 
 def _spread(part: RuleBase, intervals: FloatArray, features: IntArray, n_features: int) -> RuleBase:
-    """Return rules about all features, given rules about some of them, with what their words mean."""
+    """Return rules for all features, given rules for some of them, with their intervals."""
     centers, widths = np.zeros((part.n_rules, n_features)), np.full((part.n_rules, n_features), np.inf)
     centers[:, features], widths[:, features] = part.centers, part.widths
     consequents = np.zeros((part.n_rules, part.n_outputs, 1 + n_features + len(part.bends)))
