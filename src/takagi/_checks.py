@@ -1,4 +1,4 @@
-"""Checks that need nothing but NumPy, with errors that say what is wrong: rows to predict, and arrays of rules."""
+"""Checks that need only NumPy, with clear errors: rows to predict, and arrays of rules."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from takagi.rulebase import RuleBase
 
 N_LEVELS = 21  # of the quantiles of a profile
-LARGEST = 1e300  # number to train on
-LINKS = ("identity", "logit", "softmax")  # what outputs of rules may be
+LARGEST = 1e300  # largest number to train on
+LINKS = ("identity", "logit", "softmax")  # kinds of outputs of rules
 _WIDE = 1_000  # numbers that are compared at a time; fewer would take longer than the comparison itself
 
 
@@ -31,7 +31,7 @@ def validate_rows(estimator: Any, X: Table) -> FloatArray:
     if rows is None:
         X = accept_arrow(X)
         reject_text(X)
-        from sklearn.utils.validation import validate_data  # takes a second, which plain rows need not wait for
+        from sklearn.utils.validation import validate_data  # takes a second, and plain rows do not need it
 
         rows = validate_data(estimator, X, reset=False, dtype=np.float64, ensure_all_finite=False)
     reject_infinite(rows, names)
@@ -39,9 +39,9 @@ def validate_rows(estimator: Any, X: Table) -> FloatArray:
 
 
 def _read_doubles(X: Any, names: Any, n_features: int) -> FloatArray | None:
-    """Return a matrix of doubles, or of a data frame with the known columns, and None for what needs more checks.
+    """Return a matrix of doubles, also from a data frame with the known columns; None if more checks are needed.
 
-    For one row, those of scikit-learn take longer than the prediction.
+    For one row, the checks of scikit-learn take longer than the prediction.
     """
     values = X
     if names is not None:
@@ -77,7 +77,7 @@ def _is_text(X: Any, k: int, dtype: Any) -> bool:
 
 
 def _reject_kind(values: Any, what: str) -> None:
-    """Raise an error for what scikit-learn would silently take for numbers: dates, and the hidden values of a mask."""
+    """Raise an error for dates and masked values, which scikit-learn would silently accept as numbers."""
     if getattr(getattr(values, "dtype", None), "kind", "") in ("M", "m"):
         raise ValueError(
             f"{what} must be numbers, got dates or times; turn them into numbers, such as days since a day."
@@ -112,15 +112,15 @@ def check_targets(y: Table, n_rows: int, n_outputs: int) -> FloatArray:
 
 
 def are_finite(values: FloatArray) -> bool:
-    """Return whether all numbers are finite; one look at their sum tells nearly always."""
+    """Return whether all numbers are finite; their sum is nearly always enough to decide."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
 def lie_within(rows: FloatArray, limits: FloatArray) -> bool:
-    """Whether no value of rows lies beyond limits.
+    """Whether all values of rows lie within limits.
 
-    Many rows side by side are compared as one, which is several times faster for few columns.
+    Many rows are compared as one long row, which is several times faster for few columns.
     """
     low, high = limits.T
     n_side = _WIDE // max(1, len(low))
@@ -145,7 +145,7 @@ def check_features(X: FloatArray, names: Sequence[str] | None, must_have_values:
 
 
 def reject_infinite(X: FloatArray, names: Sequence[str] | None) -> None:
-    """Raise an error that names the first column with infinity; NaN is a value that is missing."""
+    """Raise an error that names the first column with infinity; NaN is a missing value."""
     if are_finite(X) or not (bad := np.isinf(X)).any():
         return
     column = int(bad.any(axis=0).argmax())
@@ -245,7 +245,7 @@ def check_rule_shapes(rules: "RuleBase") -> None:
 
 
 def check_rule_values(rules: "RuleBase") -> None:
-    """Raise an error for numbers and words that no rule base can have."""
+    """Raise an error for invalid numbers and texts of a rule base."""
     if rules.link not in LINKS:
         raise unknown_name("link", rules.link, LINKS)
     if (rules.link == "logit" and rules.n_outputs > 1) or (rules.link == "softmax" and rules.n_outputs < 2):

@@ -9,5 +9,5 @@ __all__ = ["HasMethods", "Interval", "StrOptions", "check_sample_weight", "fit_c
 
 
 def validate_parameters(estimator: BaseEstimator) -> None:
-    """Check the parameters of another estimator, as its own `fit` does."""
+    """Check the parameters of another estimator, as its `fit` does."""
     estimator._validate_params()

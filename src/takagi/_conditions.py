@@ -1,4 +1,4 @@
-"""The conditions of rules: what each asks of a column, and in which words."""
+"""The conditions of rules on columns, and their text."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,9 +28,9 @@ _MOST_NAMED = 3  # levels of a category that has many
 
 
 class Condition(NamedTuple):
-    """A condition of a rule on a column: "high" is its word, the whole phrase its text.
+    """A condition of a rule on a column: "high" is its word, the whole phrase is its text.
 
-    The word of an interval is the interval itself, and its place ("low") says where in the data it lies.
+    The word of an interval is the interval itself, and its place ("low") is its position in the data.
     """
 
     column: str
@@ -55,7 +55,7 @@ def read_conditions(
 def count_conditions(
     rules: "RuleBase", r: int, profile: Profile | None = None, columns: "Sequence[Column] | None" = None
 ) -> int:
-    """Return how many columns a rule asks about in its text."""
+    """Return the number of columns with a condition in the text of a rule."""
     words = [""] * rules.n_features
     return sum(bool(conditions) for conditions in _read_columns(rules, r, words, profile, columns))
 
@@ -79,7 +79,7 @@ def _read_columns(
                 conditions += _name_values(column, find_interval(rules, r, m))
             elif is_yes_or_no(m, profile, column, is_first=m == inputs[0]):
                 truth = find_truth(rules, r, m)
-                is_said = truth is False and bool(conditions)  # other words on a value say that it is there
+                is_said = truth is False and bool(conditions)  # others imply that it is not missing
                 conditions += [] if truth is None or is_said else [_name_truth(names[m], truth)]
             elif rules.intervals is not None:
                 conditions += _name_interval(names[m], rules.intervals[r, m], profile, m)
@@ -91,7 +91,7 @@ def _read_columns(
 
 
 def group_inputs(rules: "RuleBase", columns: "Sequence[Column] | None") -> "Iterator[tuple[Column | None, np.ndarray]]":
-    """Yield the columns of a table with the features each became, or each feature by itself."""
+    """Yield the columns of a table with their features, or each feature by itself."""
     if columns is None:
         yield from ((None, np.array([m])) for m in range(rules.n_features))
         return
@@ -103,7 +103,7 @@ def group_inputs(rules: "RuleBase", columns: "Sequence[Column] | None") -> "Iter
 
 
 def excludes_nothing(center: float, width: float, profile: Profile | None, feature: int) -> bool:
-    """Return whether a condition never halves the firing level, seen from the row that it suits best."""
+    """Return whether a condition never halves the firing level, relative to the row that fits best."""
     if np.isinf(width):
         return True
     if profile is None:
@@ -145,7 +145,7 @@ def _about(name: str, word: str, center: float, width: float) -> Condition:
 
 
 def _name_interval(name: str, interval: FloatArray, profile: Profile | None, feature: int) -> list[Condition]:
-    """Name what a condition means, which is an interval of values; one that excludes nothing is no condition."""
+    """Name the interval of a condition; one that excludes nothing is no condition."""
     low, high = map(float, interval)
     reach, place = 0.0, ""
     if profile is not None:
@@ -164,7 +164,7 @@ def _name_interval(name: str, interval: FloatArray, profile: Profile | None, fea
 
 
 def find_middle_place(profile: Profile, feature: int, interval: tuple[float, float]) -> float:
-    """Return the middle of an interval, as a place in the distribution of a feature, from 0 to 1."""
+    """Return the position of the middle of an interval in the distribution of a feature, from 0 to 1."""
     low, high = interval
     first = profile.place(feature, low) if np.isfinite(low) else 0.0
     last = profile.place(feature, high) if np.isfinite(high) else 1.0
@@ -172,7 +172,7 @@ def find_middle_place(profile: Profile, feature: int, interval: tuple[float, flo
 
 
 def format_limit(value: float, reach: float = 0.0) -> str:
-    """Write a limit with all of its digits, of which there are few; beside values of some reach, dust is 0.
+    """Write a limit with all of its few digits; it is 0 if it is negligible relative to the values.
 
     >>> format_limit(7.2), format_limit(300.0), format_limit(0.00035), format_limit(-1250000.0)
     ('7.2', '300', '0.00035', '-1250000')
@@ -185,7 +185,7 @@ def format_limit(value: float, reach: float = 0.0) -> str:
 
 
 def _name_truth(name: str, truth: bool) -> Condition:
-    """Name a condition on an input that is 0 or 1; an input named "fuel=diesel" is a level of "fuel"."""
+    """Name a condition on a 0/1 input; an input named "fuel=diesel" is a level of "fuel"."""
     column, equals, level = (shorten(part) for part in name.rpartition("=")) if "=" in name else (shorten(name), "", "")
     word = (level if truth else f"not {level}") if equals else str(truth).lower()
     return Condition(column, word, f"{column} is {word}")
@@ -206,7 +206,7 @@ def _name_levels(column: "Column", allowed: BoolArray) -> Iterator[Condition]:
 
 
 def _name_values(column: "Column", interval: tuple[float, float]) -> list[Condition]:
-    """Name a condition on a number that stands for words, by the words whose numbers it lets pass."""
+    """Name a condition on a number that represents words, by the words whose numbers satisfy it."""
     low, high = interval
     order = np.argsort(column.values, kind="stable")
     inside = [shorten(column.levels[k]) for k in order if low <= column.values[k] <= high]
@@ -227,7 +227,7 @@ def _name_values(column: "Column", interval: tuple[float, float]) -> list[Condit
 
 
 def _name_limits(low: float, high: float) -> str:
-    """Name an interval that no level lies in, which may be open.
+    """Name an interval without any level, which may be open.
 
     >>> _name_limits(1.0, 2.5), _name_limits(1.0, np.inf), _name_limits(-np.inf, 2.5)
     ('between 1 and 2.5', 'above 1', 'below 2.5')
@@ -238,22 +238,22 @@ def _name_limits(low: float, high: float) -> str:
 
 
 def lists_levels(allowed: BoolArray) -> bool:
-    """Return whether a condition on a category lists the levels that it lets pass, not those that it does not."""
+    """Return whether a condition on a category lists the levels that satisfy it, not those that do not."""
     return bool(0 < allowed.sum() <= max(2, (~allowed).sum()))
 
 
-# -- what conditions mean ----------------------------------------------------------------------------------------------
+# -- where conditions hold ---------------------------------------------------------------------------------------------
 
 
 def is_yes_or_no(feature: int, profile: Profile | None, column: "Column | None", is_first: bool = True) -> bool:
-    """Return whether a condition on a feature names yes or no: it is 0 or 1, or marks missing values."""
+    """Return whether a feature is 0 or 1, or marks missing values."""
     if column is not None and (column.kind == "boolean" or not is_first):
         return True
     return profile is not None and profile.is_indicator(feature)
 
 
 def find_truth(rules: "RuleBase", r: int, feature: int) -> bool | None:
-    """Return which value a rule asks of a feature that is 0 or 1, None if it takes both."""
+    """Return the value of a 0/1 feature that satisfies a rule's condition, None if both do."""
     if rules.intervals is not None:
         low, high = rules.intervals[r, feature]
         takes_no, takes_yes = low <= 0 <= high, low <= 1 <= high
@@ -264,7 +264,7 @@ def find_truth(rules: "RuleBase", r: int, feature: int) -> bool | None:
 
 
 def find_levels(rules: "RuleBase", r: int, features: IntArray) -> BoolArray:
-    """Return which levels of a category a rule lets pass, given the features that are its 0/1 inputs."""
+    """Return which levels of a category satisfy a rule's condition, given the features that are its 0/1 inputs."""
     if rules.intervals is not None:
         asked, refused = (rules.intervals[r, features, 0] > 0), (rules.intervals[r, features, 1] < 1)
         return (asked & ~refused) if asked.any() else ~refused
@@ -273,7 +273,7 @@ def find_levels(rules: "RuleBase", r: int, features: IntArray) -> BoolArray:
 
 
 def find_interval(rules: "RuleBase", r: int, feature: int) -> tuple[float, float]:
-    """Return for which values of a feature a condition holds: as its words say, or where its membership is a half."""
+    """Return the values of a feature that satisfy a condition: its interval, or memberships of at least one half."""
     if rules.intervals is not None:
         low, high = rules.intervals[r, feature]
         return float(low), float(high)
@@ -282,6 +282,6 @@ def find_interval(rules: "RuleBase", r: int, feature: int) -> tuple[float, float
 
 
 def category_memberships(centers: FloatArray, widths: FloatArray) -> FloatArray:
-    """Return each level's membership, 1 for the one that suits best, given the sets on its 0/1 inputs."""
+    """Return each level's membership, 1 for the one that fits best, given the sets on its 0/1 inputs."""
     distance = np.sum((centers / widths) ** 2) + ((1 - centers) ** 2 - centers**2) / widths**2
     return np.exp(-0.5 * (distance - distance.min(initial=np.inf)))

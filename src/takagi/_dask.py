@@ -13,10 +13,10 @@ Function = Callable[[Any], np.ndarray]
 def map_rows(
     function: Function, X: Any, n_outputs: int | None, names: Sequence[str] | None = None, dtype: Any = float
 ) -> Any:
-    """Return the Dask collection of what a function makes of the rows of each block; nothing is computed yet.
+    """Return a Dask collection with the results of a function for each block of rows; nothing is computed yet.
 
-    A block has one row or more. The result has `n_outputs` columns, or one value a row if that is None. With `names`
-    for its columns it is a series or a data frame with the index of X, if that is a frame; else an array.
+    A block has one row or more. The result has `n_outputs` columns, or one value per row if that is None. With `names`
+    for its columns and if X is a data frame, it is a series or a data frame with the index of X; else an array.
     """
     empty = np.empty((0,) if n_outputs is None else (0, n_outputs), dtype=dtype)
 
@@ -29,7 +29,7 @@ def map_rows(
         return _map_frame(call, X, n_outputs, names, dtype)
     array = X.map_partitions(call, meta=empty)
     if n_outputs is not None:
-        array._chunks = (array.chunks[0], (n_outputs,))  # how many rows is not known before they are computed
+        array._chunks = (array.chunks[0], (n_outputs,))  # the number of rows is not known before they are computed
     return array
 
 

@@ -1,4 +1,4 @@
-"""Values far beyond the training data, which rules with limits hold: how many there are, and the warning about them."""
+"""Values far beyond the training data, which are held: their number, and the warning about them."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,14 +14,14 @@ _MOST = 5  # columns that are named
 
 
 class ExtrapolationWarning(UserWarning):
-    """Values far beyond the training data are held, so that a prediction is not about the row as it was given."""
+    """Values far beyond the training data are held, so the prediction is for a changed row."""
 
 
 class HeldCount(NamedTuple):
-    """How many values of rows are held."""
+    """The number of held values."""
 
     n_rows: int
-    n_held: int  # rows of which at least one value is held
+    n_held: int  # rows with at least one held value
     below: IntArray  # (n_features,): values below the lower limit
     above: IntArray  # (n_features,): values above the upper limit
 
@@ -31,7 +31,7 @@ class HeldCount(NamedTuple):
         return HeldCount(n_rows, n_held, self.below + other.below, self.above + other.above)
 
     def describe(self, names: Sequence[str], limits: FloatArray | None = None) -> str:
-        """Say in a sentence which features are held, those of most rows first, and at which limits, if given."""
+        """Return a sentence with the held features, those of most rows first, and their limits, if given."""
         total = self.below + self.above
         found = [int(m) for m in np.argsort(-total, kind="stable") if total[m]]
         places = ["" if limits is None else f" at {self._place(m, limits)}" for m in found]
@@ -49,7 +49,7 @@ class HeldCount(NamedTuple):
 
 
 def count_held(rows: FloatArray, limits: FloatArray | None) -> HeldCount | None:
-    """Return how many values lie beyond limits, None if none do.
+    """Return the count of values beyond limits, None if there are none.
 
     >>> count_held(np.array([[1.0], [9.0], [3.0]]), np.array([[2.0, 5.0]])).describe(["age"], np.array([[2.0, 5.0]]))
     'Values far beyond the training data are held in 2 of 3 rows: age at 2 or 5 (2 rows).'
@@ -64,7 +64,7 @@ def count_held(rows: FloatArray, limits: FloatArray | None) -> HeldCount | None:
 def warn_of_held(rows: FloatArray, limits: FloatArray | None, names: Sequence[str] | None) -> None:
     """Warn if values lie beyond limits.
 
-    Without names, the rows may have come through an encoder or a scaler, so that the user would not know the numbers.
+    Without names, the rows may come from an encoder or a scaler, so the user would not know the numbers.
     """
     found = count_held(rows, limits)
     if found is not None:

@@ -1,4 +1,4 @@
-"""Files: read where they are files, and written so that others see them either whole or not at all."""
+"""Files: only regular files are read, and writing is atomic."""
 
 import os
 import platform
@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Open a file to read; a pipe or a device is refused, since it may keep its reader waiting for ever."""
+    """Open a file to read; a pipe or a device is refused, since reading it may never end."""
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(f"{path} is a folder, expected a file.")
@@ -23,10 +23,10 @@ def open_regular(path: Path) -> BinaryIO:
 
 @contextmanager
 def replace_when_whole(path: Path) -> Iterator[Path]:
-    """Give a temporary name beside `path` to write to; it takes the place of `path` only if all went well.
+    """Yield a temporary name beside `path` to write to; it replaces `path` only if there was no error.
 
-    A link stays a link, and a folder that does not exist is an error that names it. What processes of this machine that
-    were killed have left of the same file is removed.
+    A link stays a link, and a missing folder is an error that names it. Temporary files of the same file that killed
+    processes of this machine have left are removed.
     """
     path = Path(path).resolve()
     if not path.parent.is_dir():
@@ -44,8 +44,8 @@ def replace_when_whole(path: Path) -> Iterator[Path]:
 
 
 def _sweep(folder: Path, start: str) -> None:
-    """Remove temporary files with this start whose processes are gone."""
-    if os.name != "posix":  # elsewhere there is no harmless signal to ask with
+    """Remove temporary files with this prefix whose processes no longer run."""
+    if os.name != "posix":  # other systems have no harmless signal to check with
         return
     for path in folder.glob(f"{start}-*.part"):
         try:
@@ -54,11 +54,11 @@ def _sweep(folder: Path, start: str) -> None:
             with suppress(OSError):
                 path.unlink()
         except (OSError, ValueError):
-            pass  # it is another user's, or no name of ours
+            pass  # it belongs to another user, or is not our file
 
 
 def write_whole(path: Path, content: bytes) -> Path:
-    """Write a file; one that exists stays as it is until the new one is on the disk."""
+    """Write a file; an existing one stays unchanged until the new one is on the disk."""
     with replace_when_whole(path) as temporary, temporary.open("xb") as stream:
         stream.write(content)
         stream.flush()

@@ -1,4 +1,4 @@
-"""Types of columns: those of NumPy, pandas, polars and pyarrow, by their names, so that none of them is imported."""
+"""Types of columns of NumPy, pandas, polars and pyarrow, by their names, without imports of these packages."""
 
 from typing import Any
 
@@ -11,13 +11,14 @@ _KINDS = (
     ("text", ("str", "utf8", "large_str", "large_utf8", "<u", ">u")),
     ("nothing", ("null",)),
     ("object", ("object",)),
-)  # the first that fits: an interval is no int
+)  # the first that fits: "interval" is not "int"
 
 
 def find_type(dtype: Any) -> str:
-    """Return what a column of a type of NumPy, pandas, polars or pyarrow holds: one of the kinds above.
+    """Return the kind of a column, given its type of NumPy, pandas, polars or pyarrow: one of the kinds above.
 
-    It is "nothing" if all values are missing by type, "object" if only the values tell, "other" for what is no cell.
+    It is "nothing" if all values are missing by type, "object" if it depends on the values, "other" for unsupported
+    types.
 
     >>> import numpy as np
     >>> [find_type(np.dtype(name)) for name in ("float32", "<U3", "datetime64[s]", "bool", "complex64")]

@@ -1,4 +1,4 @@
-"""Labels of classes: checked, numbered, and made the targets and weights that a fit takes."""
+"""Class labels: checks, numbers, and conversion into the targets and weights of a fit."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -22,11 +22,11 @@ _SHOWN = 5  # labels in an error
 def validate_classes(
     estimator: BaseEstimator, X: Table, y: Table, sample_weight: Table, min_rows: int = 2, reset: bool = True
 ) -> TrainingData:
-    """Return checked rows, with probabilities of classes for targets: what `validate_training` is for classes.
+    """Return checked rows, with class probabilities as targets: `validate_training` for classes.
 
-    Two classes have one target, 1 for the second of them; more have one target each. Weights of classes are multiplied
-    into those of the rows. If the estimator knows classes, labels must be among them; else they are those of y, and are
-    set as its `classes_`. It is best a copy of the user's.
+    Two classes have one target, 1 for the second of them; with more, each class has a target. Class weights are
+    multiplied into those of the rows. If the estimator has classes, labels must be among them; else the labels of y are
+    set as its `classes_`. The estimator should be a copy of the user's.
     """
     X = accept_arrow(X)
     reject_text(X)
@@ -52,7 +52,7 @@ def validate_classes(
 
 
 class WeighedClasses(NamedTuple):
-    """The classes of rows that are read block by block, and what the weights of their rows are multiplied with."""
+    """The classes of rows that are read block by block, and the factors of the weights of their rows."""
 
     labels: np.ndarray
     weight: FloatArray
@@ -64,7 +64,7 @@ class WeighedClasses(NamedTuple):
 
 
 def find_labels(labels: Any) -> np.ndarray:
-    """Return the different labels, sorted, at least two, or raise an error that says why they are no classes."""
+    """Return the distinct labels, sorted, at least two, or raise an error that says why they are not classes."""
     classes = np.unique(labels)
     if len(classes) < 2:
         raise ValueError(f"y must have at least two classes, got {_list_labels(classes) or 'none'}.")
@@ -72,7 +72,7 @@ def find_labels(labels: Any) -> np.ndarray:
 
 
 def number_labels(labels: np.ndarray, classes: np.ndarray) -> IntArray:
-    """Return the number of each label among known classes."""
+    """Return the index of each label among known classes."""
     place = {label: k for k, label in enumerate(classes.tolist())}
     code = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)
     if (code < 0).any():
@@ -90,12 +90,12 @@ def make_targets(code: IntArray, n_classes: int) -> FloatArray:
 
 
 def name_classes(classes: np.ndarray) -> list[str]:
-    """Return what the outputs of rules for classes are called: the second of two classes, or all."""
+    """Return the names of the outputs of rules for classes: the second of two classes, or all."""
     return [str(label) for label in (classes[1:] if len(classes) == 2 else classes)]
 
 
 def weigh_classes(class_weight: Any, classes: np.ndarray, mass: FloatArray) -> FloatArray:
-    """Return the weight of each class: 1, as given, or in inverse proportion to the mass, the weight of its rows."""
+    """Return the weight of each class: 1, as given, or inversely proportional to the total weight of its rows."""
     if class_weight is None:
         return np.ones(len(classes))
     if not isinstance(class_weight, Mapping):  # "balanced"
@@ -113,7 +113,7 @@ def weigh_classes(class_weight: Any, classes: np.ndarray, mass: FloatArray) -> F
 
 
 def read_labels(y: Table, n_rows: int) -> np.ndarray:
-    """Return labels as an array of one dimension, or raise an error that says what is wrong."""
+    """Return labels as a one-dimensional array, or raise an error that says what is wrong."""
     values = np.asarray(y)
     if np.ma.is_masked(y):
         raise ValueError("y must not have masked values; leave these rows out.")

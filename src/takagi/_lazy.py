@@ -1,4 +1,4 @@
-"""Packages whose modules are imported when a name of theirs is used: scikit-learn alone takes a second."""
+"""Lazy imports: modules of a package are imported on first use, since scikit-learn alone takes a second."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -10,7 +10,7 @@ def import_later(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the ``__getattr__`` and the ``__dir__`` of a package.
 
-    They take its public names, and which of them are in modules that are imported when they are used.
+    They need its public names, and the modules of the names that are imported on first use.
 
     >>> find, list_names = import_later("takagi", ["Bend"], {"bend": ["Bend"]})
     >>> find("Bend"), list_names()

@@ -16,11 +16,11 @@ _LIBRARIES = (
     "contextlib",
     "concurrent",
     "threading",
-)  # not the code of a user
+)  # not the user's code
 
 
 def find_nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most like a name, whatever its capitals, or None if none is like it.
+    """Return the most similar known name, ignoring case, or None if none is similar.
 
     >>> find_nearest("prise", ["Price", "rooms"])
     'Price'
@@ -31,7 +31,7 @@ def find_nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def unknown_name(what: str, name: object, known: Iterable[str]) -> ValueError:
-    """Return an error that names the nearest known name and lists those that are known, at most 30.
+    """Return an error that suggests the nearest known name and lists at most 30 known ones.
 
     >>> unknown_name("optimizer", "adma", ["sgdm", "adam"])
     ValueError("optimizer 'adma' is unknown, did you mean 'adam'? Known are 'sgdm', 'adam'.")
@@ -52,7 +52,7 @@ def need_extra(package: str, extra: str) -> Any:
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn, and point at the line of the user's own code, however many calls of libraries lie in between."""
+    """Warn with the line of the user's own code, regardless of calls of libraries in between."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _LIBRARIES:
         frame, level = frame.f_back, level + 1

@@ -1,4 +1,4 @@
-"""How results show themselves in a notebook."""
+"""Display of results in a notebook."""
 
 import html
 
@@ -10,7 +10,7 @@ _STYLE = (
 
 
 class ShowsText:
-    """In a notebook, an object of such a class shows the text that `print` prints."""
+    """In a notebook, an object of such a class displays the text that `print` prints."""
 
     def _repr_html_(self) -> str:
         return f'<pre style="{_STYLE}">{html.escape(str(self))}</pre>'

@@ -1,4 +1,4 @@
-"""Round numbers: the one with the fewest digits in a range."""
+"""Round numbers: the number with the fewest digits in a range."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""How well something predicts: errors, and the linear models that rules are compared with."""
+"""Scores of predictions, and the linear models that rules are compared with."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from takagi._typing import FloatArray
 
 
 def make_ridge() -> Pipeline:
-    """Return ridge regression on standardized inputs, its strength chosen by leaving one out."""
+    """Return ridge regression on standardized inputs, with its penalty chosen by leave-one-out."""
     return make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 4, 15)))
 
 
@@ -23,7 +23,7 @@ def make_logistic() -> Pipeline:
 
 
 def score_predictions(who: str, actual: FloatArray, predicted: FloatArray) -> dict[str, Any]:
-    """Return RMSE and R2 (None if the target has no spread) of a way to predict, large numbers among them."""
+    """Return RMSE and R2 (None if the target is constant) of predictions, also of very large numbers."""
     has_spread = len(actual) > 1 and np.ptp(actual) > 0
     peak = max(np.abs(actual).max(), np.abs(predicted).max()) or 1.0
     actual, predicted = actual / peak, predicted / peak
@@ -35,7 +35,7 @@ def score_predictions(who: str, actual: FloatArray, predicted: FloatArray) -> di
 
 
 def mark_missing(rows: FloatArray) -> FloatArray:
-    """Return rows for models that take no NaN: means where values are missing, and a column that marks these.
+    """Return rows for models that cannot handle NaN: means instead of missing values, and columns that mark these.
 
     >>> mark_missing(np.array([[1.0, 2.0], [np.nan, 3.0], [5.0, 4.0]])).tolist()
     [[1.0, 2.0, 0.0], [3.0, 3.0, 1.0], [5.0, 4.0, 0.0]]

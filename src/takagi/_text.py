@@ -1,4 +1,4 @@
-"""Numbers, names and lines as people read them."""
+"""Formatting of numbers, names and lines."""
 
 import math
 import re
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 LINE = 80
 _LONGEST_NAME = 40
 _DIRECTIONS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")  # of Unicode's bidirectional algorithm
-_SMALLEST, _LARGEST = 5e-324, 1.7e308  # positive numbers that a power of ten is looked for
+_SMALLEST, _LARGEST = 5e-324, 1.7e308  # range of positive numbers with a power of ten
 
 
 def format_number(value: float) -> str:
@@ -40,12 +40,12 @@ def format_to_step(value: float, step: float) -> str:
 
 
 def step_below(size: float) -> float:
-    """Return the largest power of ten that is not above a positive number, 0 if that is too small to say."""
+    """Return the largest power of ten that is not above a positive number, 0 if the number is too small."""
     return 10.0 ** math.floor(math.log10(min(max(size, _SMALLEST), _LARGEST)) + 1e-12)
 
 
 def format_share(share: float) -> str:
-    """Write a part of the data in percent.
+    """Write a fraction of the data in percent.
 
     >>> format_share(0.456), format_share(0.004), format_share(0.0)
     ('46 %', '<1 %', '0 %')
@@ -54,7 +54,7 @@ def format_share(share: float) -> str:
 
 
 def format_probability(probability: float) -> str:
-    """Write a probability in percent; it is neither 0 nor 100 % if only rounding makes it so.
+    """Write a probability in percent; rounding never makes it 0 or 100 %.
 
     >>> format_probability(0.8312), format_probability(0.99999), format_probability(0.0002)
     ('83.1 %', '>99.9 %', '<0.1 %')
@@ -65,9 +65,9 @@ def format_probability(probability: float) -> str:
 
 
 def remove_controls(text: str) -> str:
-    r"""Return text that can steer neither a terminal nor the order of its letters.
+    r"""Return text without characters that control a terminal or the direction of letters.
 
-    Control characters but line breaks, and those that override the direction of letters, become a replacement mark.
+    Control characters other than line breaks, and those that override the direction of letters, are replaced by a mark.
 
     >>> remove_controls("\x1b[31mred\u202e")
     '\ufffd[31mred\ufffd'
@@ -82,7 +82,7 @@ def _show(letter: str) -> str:
 
 
 def shorten(name: str, longest: int = _LONGEST_NAME) -> str:
-    """Return a name on one line and of bounded length, the middle of a long one left out, without control characters.
+    """Return a name on one line, without control characters; a long one is shortened in the middle.
 
     >>> shorten("a  name "), shorten("x" * 30 + "y" * 30, longest=11)
     ('a name', 'xxxxx...yyy')
@@ -109,7 +109,7 @@ def count(number: int, noun: str) -> str:
 
 
 def write_number(value: float) -> str:
-    """Write a number for a table, with a power of ten only where it is very large or small.
+    """Write a number for a table, with a power of ten only if it is very large or small.
 
     >>> write_number(11488.0), write_number(1234567.8), write_number(0.123456789), write_number(-0.0)
     ('11488', '1,234,568', '0.12346', '0')
@@ -120,14 +120,14 @@ def write_number(value: float) -> str:
 
 
 def join_terms(weights: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Return the terms of a linear formula, each with its sign; weights are written, bias first; "0" is left out."""
+    """Return the terms of a linear formula, each with its sign; weights are text, bias first; "0" is omitted."""
     terms = [(w, f" {name}" if name else "") for w, name in zip(weights, ["", *names], strict=True) if w != "0"]
     first, *rest = terms or [("0", "")]
     return ["".join(first), *(f"{'-' if w.startswith('-') else '+'} {w.lstrip('-')}{name}" for w, name in rest)]
 
 
 def wrap(head: str, words: Sequence[str], indent: str, line: int = LINE) -> str:
-    """Join words to lines of bounded length, a word whole on one line if it fits there."""
+    """Join words to lines of limited length, without breaking words that fit on one line."""
     lines = [head]
     for word in words:
         pieces = [word] if len(indent) + len(word) < line else word.split(" ")

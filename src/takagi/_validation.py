@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Interval(_compat.Interval):
-    """A range of numbers, of which True and False are none: they would pass for 1 and 0, and fail later."""
+    """A range of numbers without True and False, which would count as 1 and 0, and fail later."""
 
     def is_satisfied_by(self, val: Any) -> bool:
         """Return whether a value is a number in the range."""
@@ -26,27 +26,27 @@ class Interval(_compat.Interval):
 
 
 class TrainingData(NamedTuple):
-    """Checked rows to train on, and what a fitted estimator keeps of their table."""
+    """Checked training rows, and the facts about their table that a fitted estimator keeps."""
 
     X: FloatArray
     y: FloatArray  # of shape (n_rows, n_outputs)
     weight: FloatArray
     feature_names: Any  # array of str, or None
     target_names: Sequence[str] | None
-    is_single_target: bool  # whether y came as one column of its own
+    is_single_target: bool  # whether y is one-dimensional
     classes: Any = None  # array of labels, if targets are classes
     class_name: str | None = None  # of the column that has them
 
 
-Validate: TypeAlias = Callable[..., TrainingData]  # validate_training, or what takes its place for classes
+Validate: TypeAlias = Callable[..., TrainingData]  # validate_training, or its counterpart for classes
 
 
 def validate_training(
     estimator: BaseEstimator, X: Table, y: Table, sample_weight: Table, min_rows: int = 2, reset: bool = True
 ) -> TrainingData:
-    """Return checked rows; without `reset` the columns must be those that the estimator knows.
+    """Return checked rows; without `reset` the columns must be those of the fitted estimator.
 
-    Sets `n_features_in_` and `feature_names_in_` of the estimator, which is best a copy of the user's.
+    Sets `n_features_in_` and `feature_names_in_` of the estimator, which should be a copy of the user's.
     """
     X = accept_arrow(X)
     reject_text(X)
@@ -67,7 +67,7 @@ def validate_training(
 def validate_held_out(
     validate: Validate, estimator: BaseEstimator, X_val: Table, y_val: Table, n_outputs: int
 ) -> TrainingData:
-    """Return validation rows, checked as the training rows were, whose columns they must have."""
+    """Return validation rows, checked like the training rows; they must have the same columns."""
     if X_val is None or y_val is None:
         missing = "y_val" if y_val is None else "X_val"
         raise ValueError(f"X_val and y_val go together, but {missing} is missing.")

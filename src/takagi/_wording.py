@@ -1,4 +1,4 @@
-"""Rules in words: what a rule asks of each column, and the formula it answers with."""
+"""Rules as text: their conditions and formulas."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
     from takagi.rulemodel import RuleModel
     from takagi.tables import Column
 
-_FORMULAS = {"identity": "", "logit": "log-odds of ", "softmax": "score of "}  # what an output is, by the link
-_MOST_CLASSES = 3  # whose shares are written beside a rule
-_MOST_OUTSIDE = 1 / 3  # of the conditions, whose center may lie outside the data
-_MOST_WILD = 0.1  # of the data, for which formulas may leave the target's range, by more than the same part of it
-_ROUNDING = 0.01  # the part of the target's spread that the rounding of a whole formula may cost
+_FORMULAS = {"identity": "", "logit": "log-odds of ", "softmax": "score of "}  # name of an output, by the link
+_MOST_CLASSES = 3  # classes whose shares are shown beside a rule
+_MOST_OUTSIDE = 1 / 3  # fraction of the conditions whose center may lie outside the data
+_MOST_WILD = 0.1  # fraction of the data for which formulas may leave the target's range, by this fraction of it
+_ROUNDING = 0.01  # largest effect of rounding a whole formula, as a fraction of the target's spread
 
 
 class Reading(NamedTuple):
-    """A rule in words; a formula is a list of terms for each output, and what adjustments add to it."""
+    """A rule as text; a formula is a list of terms for each output."""
 
     part: int
     number: int
     share: float | None
     conditions: tuple[Condition, ...]
     formulas: tuple[tuple[str, ...], ...]
-    spreads: tuple[str, ...] = ()  # of each output, how far predictions are off where the rule governs, if it is known
-    classes: str = ""  # which classes the rows that it governs have, if it is known
+    spreads: tuple[str, ...] = ()  # standard deviation of the error of each output where the rule governs, if known
+    classes: str = ""  # class frequencies among the rows that it governs, if known
 
 
 def read_model(
@@ -53,9 +53,9 @@ def read_model(
     scales: FloatArray | None = None,
     class_shares: FloatArray | None = None,
 ) -> list[Reading]:
-    """Put the rules of all parts of a model in words, numbered from the main rules on; see `read_rules`.
+    """Return the rules of all parts of a model as text, numbered from the main rules on; see `read_rules`.
 
-    Scales are those of a calibration, and class shares those of the outputs, a row for each rule.
+    Scales come from a calibration; class shares have a row for each rule and a column for each output.
     """
     profiles = [part.profile for part in parts] if profiles is None else profiles
     spreads = None if scales is None else [tuple(map(format_spread, row)) for row in scales.tolist()]
@@ -81,11 +81,11 @@ def read_rules(
     columns: "Sequence[Column] | None" = None,
     centered: bool = False,
 ) -> list[Reading]:
-    """Put the rules of one part in words, those that govern most first.
+    """Return the rules of one part as text, sorted by share.
 
-    The profile gives shares, words, digits, and which conditions exclude nothing; the columns of a table join the
-    inputs that one column became. Without them the rules are read as they are, in their order. Centered formulas have
-    terms such as "5.9 (RM - 6.3)", around the means of the profile.
+    The profile determines shares, words, digits, and which conditions exclude nothing; the columns of a table join the
+    inputs of one column. Without them the rules are written unchanged, in their order. Centered formulas have terms
+    such as "5.9 (RM - 6.3)", around the means of the profile.
     """
     order = range(rules.n_rules) if profile is None else np.argsort(-profile.share, kind="stable")
     names = name_terms(rules, columns)
@@ -121,9 +121,9 @@ def describe_model(
     centered: bool = False,
     class_shares: FloatArray | None = None,
 ) -> str:
-    """Write the rules of all parts as text of at most 80 columns; what adjustments say is added up.
+    """Write the rules of all parts as text of at most 80 columns; outputs of adjustments are added.
 
-    Class shares are those of `read_model`. A last line says so if the rules make sense only together; see `find_doubt`.
+    Class shares are those of `read_model`. A last line says if the rules make sense only together; see `find_doubt`.
     """
     calibration = getattr(model, "calibration", None)  # a rule base has none
     scales = None if calibration is None else calibration.scale
@@ -202,7 +202,7 @@ def name_outputs(rules: "RuleBase | RuleModel") -> tuple[str, ...]:
 
 
 def name_formulas(link: str, names: Sequence[str]) -> tuple[str, ...]:
-    """Return what the formulas of some outputs give: these themselves, or log-odds or scores of classes.
+    """Return the names of the values of formulas: the outputs, or log-odds or scores of classes.
 
     >>> name_formulas("identity", ["price"]), name_formulas("logit", ["malignant"])
     (('price',), ('log-odds of malignant',))
@@ -211,7 +211,7 @@ def name_formulas(link: str, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _list_classes(shares: FloatArray, names: Sequence[str]) -> str:
-    """Write how many of a rule's rows have each class, or the most frequent ones of many."""
+    """Write the class frequencies among a rule's rows, or only the most frequent ones of many."""
     first, *others = np.argsort(-shares, kind="stable")[:_MOST_CLASSES].tolist()
     written = [f"{format_share(shares[first])} of these are {shorten(names[first])}"]
     return ", ".join(
@@ -229,7 +229,7 @@ def name_terms(rules: "RuleBase", columns: "Sequence[Column] | None") -> list[st
 
 
 def name_slopes(rules: "RuleBase", columns: "Sequence[Column] | None") -> list[str]:
-    """Name the features in a formula; what is 1 if something holds and 0 otherwise stands in brackets."""
+    """Name the features in a formula; 0/1 features are in brackets."""
     if columns is None:
         return [shorten(name) for name in name_features(rules)]
     return [name for column in columns for name in _name_inputs(column)]
@@ -247,12 +247,12 @@ def _name_inputs(column: "Column") -> list[str]:
 
 
 def find_doubt(parts: "Sequence[RuleBase]", columns: "Sequence[Column] | None" = None) -> str:
-    """Return why rules make sense only together, judged without data by what they carry of it; nothing if they do not.
+    """Return why rules make sense only together, judged by their profile; nothing if they make sense one by one.
 
     There are two reasons. More than a third of the conditions "about c +- s" have their center outside the data, so
     that no row is about c. Or rules that govern more than a tenth of the data have a formula that leaves the target's
-    range by more than a tenth of it, for the row that is typical of the rule: the middle, by rank, of what its
-    conditions allow, and the mean of the other columns; other parts of a sum add what they say of that row.
+    range by more than a tenth of it, for a typical row of the rule. That row has the middle, by rank, of the values
+    that its conditions allow, and the mean of the other columns; other parts of a sum add their outputs for it.
     """
     if any(part.profile is None for part in parts):
         return ""
@@ -283,7 +283,7 @@ def _find_outside(rules: "RuleBase", columns: "Sequence[Column] | None") -> Iter
 
 
 def _measure_wild(parts: "Sequence[RuleBase]", k: int) -> float:
-    """Return which part of the data is governed by rules of a part whose formula leaves the target's range."""
+    """Return the fraction of the data governed by rules of a part whose formula leaves the target's range."""
     rules, profile = parts[k], parts[k].profile
     assert profile is not None
     rows = np.array([_find_typical(rules, r, profile) for r in range(rules.n_rules)])
@@ -314,7 +314,7 @@ def _find_typical(rules: "RuleBase", r: int, profile: Profile) -> FloatArray:
 
 
 def merge_levels(weights: FloatArray, rules: "RuleBase", columns: "Sequence[Column] | None") -> FloatArray:
-    """Return weights in which a category of two levels has one: where it is not the second level, it is the first.
+    """Return weights with one term for a category of two levels, since the second level is 1 minus the first.
 
     The last axis has the bias and the inputs of the rules' formulas.
     """
@@ -336,7 +336,7 @@ def _write_weights(weights: FloatArray, steps: FloatArray | None) -> list[str]:
 
 
 def _digit_steps(rules: "RuleBase", profile: Profile | None, middles: FloatArray, k: int) -> FloatArray | None:
-    """Return the decimal place to round each weight of an output to, with small errors beside the target's spread."""
+    """Return the decimal place for rounding each weight of an output, with errors small against the target's spread."""
     if profile is None:
         return None
     ordered = profile.output_quantiles[:, k]
@@ -358,9 +358,9 @@ def _digit_steps(rules: "RuleBase", profile: Profile | None, middles: FloatArray
 
 
 def _find_middles(rules: "RuleBase", profile: Profile | None, columns: "Sequence[Column] | None") -> FloatArray:
-    """Return what is taken away from each term of a centered formula, 0 for all but numbers.
+    """Return what is subtracted from each term of a centered formula, 0 for terms other than numbers.
 
-    It is the mean of a column, with as many digits as tell a tenth of its spread.
+    It is the mean of a column, rounded to about a tenth of its spread.
     """
     if profile is None:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Plots in scikit-learn's Display manner; the only part of inspection that needs matplotlib."""
+"""Plots as scikit-learn Displays; the only part of inspection that needs matplotlib."""
 
 from takagi.inspection._plot._grid import RuleGridDisplay
 from takagi.inspection._plot._history import HistoryDisplay

@@ -1,4 +1,4 @@
-"""What all displays are: numbers that can be drawn, and drawn again elsewhere."""
+"""The base class of displays: data that can be drawn repeatedly."""
 
 from abc import ABC, abstractmethod
 from typing import Any, Self
@@ -9,12 +9,12 @@ from takagi.inspection._plot._style import take_axes
 
 
 class Display(ABC):
-    """A plot in scikit-learn's Display manner.
+    """A plot in the style of scikit-learn's Displays.
 
     Attributes
     ----------
     axes_ : ndarray of matplotlib Axes
-        Where it was drawn, one for each panel.
+        The axes of the plot, one for each panel.
     figure_ : matplotlib Figure
     """
 
@@ -29,7 +29,7 @@ class Display(ABC):
         ax : Axes, or a sequence of one for each panel, optional
             Where to draw; a new figure by default.
         **options : dict
-            `max_features` of an `ImportanceDisplay` and `max_columns` of a `WaterfallDisplay`, as where they are made.
+            `max_features` of an `ImportanceDisplay` and `max_columns` of a `WaterfallDisplay`, as in `from_estimator`.
         """
         self._draw(ax, **options)
         return self

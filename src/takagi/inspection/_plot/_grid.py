@@ -1,4 +1,4 @@
-"""The rule base as a grid: a line for each rule, a cell for each column."""
+"""The rule base as a grid: a row for each rule, a cell for each column."""
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -26,19 +26,19 @@ from takagi.inspection._plot._style import DATA, OTHER, as_plain, color_rule, me
 from takagi.rulebase import RuleBase
 
 _CELL = (0.08, 0.92)  # the used part of a cell's width
-_BASE, _HEIGHT = 0.9, 0.72  # of what stands in a cell, from its top and in parts of it
+_BASE, _HEIGHT = 0.9, 0.72  # positions in a cell, from its top, as fractions of it
 _OUTPUT_WIDTH = 1.6
-_NEXT_TO_NOTHING = 1e-9  # the share of a rule that has no typical output; a difference that is rounding
+_NEXT_TO_NOTHING = 1e-9  # share below which a rule has no typical output; a difference that is only rounding
 
 
 @dataclass(eq=False, repr=False)
 class RuleGridDisplay(Display):
     """The rule base at a glance: rules by columns, with the set of each rule on each column in the cell.
 
-    Use `from_estimator`. The first line has the data; below it stand the rules, those that govern most first. A cell is
-    empty where a rule asks nothing of the column, or nothing that excludes any of the data. At the end of its line
-    stands what a rule typically says: the mean of its outputs, weighted by how much it governs each row. Where a model
-    is a sum, the parts stand one below the other, and what a rule of an adjustment adds is a bar from the same line.
+    Use `from_estimator`. The first row shows the data; below it are the rules, those with the largest share first. A
+    cell is empty if a rule has no condition on the column, or one that excludes nothing. At the end of a row is the
+    rule's typical output: the mean of its outputs, weighted by its firing shares. If a model is a sum, its parts are
+    below each other, and the typical output of an adjustment is a bar from the same line.
 
     Parameters
     ----------
@@ -47,17 +47,17 @@ class RuleGridDisplay(Display):
     rules : int ndarray of shape (n_shown,)
         Indices of the shown rules, from above.
     share : ndarray of shape (n_rules,)
-        How much of the data each rule governs, in its part of the model.
+        Mean firing share of each rule, in its part of the model.
     typical_output : ndarray of shape (n_rules,)
-        What each rule typically says; NaN if it governs no row.
+        Typical output of each rule; NaN if it governs no row.
     mean_output : float
         The mean prediction of the main rules.
     output_name : str
-        What is predicted.
+        Name of the output.
     n_columns : int
         Number of columns to show from.
     part_rules : tuple of int, optional
-        How many rules each part of the model has; by default all are of one part.
+        Number of rules of each part of the model; one part by default.
 
     Examples
     --------
@@ -101,9 +101,9 @@ class RuleGridDisplay(Display):
         X : array or data frame of shape (n_rows, n_columns)
             Data to measure shares, typical outputs and histograms with.
         columns : int, str, or sequence of str or int, default=8
-            How many columns to show, those that separate the rules best first; or their names or indices.
+            Number of columns to show, those that separate the rules best first; or their names or indices.
         max_rules : int, default=16
-            Most rules to show, those that govern most.
+            Largest number of rules to show, those with the largest share.
         output : int or str, default=0
             The output whose typical values are shown.
         ax : Axes, optional
@@ -180,7 +180,7 @@ class RuleGridDisplay(Display):
             ax.text(x, len(self.rules) + 1.05, as_plain(level, 12), rotation=90, **below)
 
     def _draw_outputs(self, ax: Any) -> None:
-        """Draw the typical outputs as bars that start from the mean prediction; so do those that are added."""
+        """Draw the typical outputs as bars from the mean prediction, also those of adjustments."""
         is_added = self._part_of[self.rules] > 0
         shown = self.typical_output[self.rules]
         ends = np.where(is_added, self.mean_output + shown, shown)
@@ -234,7 +234,7 @@ class RuleGridDisplay(Display):
         return "; ".join(parts)
 
     def _name_lines(self) -> list[tuple[str, int]]:
-        """Return the shown rules with what stands above the first one of each part of a sum."""
+        """Return the shown rules with the heading above the first one of each part of a sum."""
         names = [f"{name_part(k, len(self._sizes))}\n" * (len(self._sizes) > 1) for k in self._part_of[self.rules]]
         return [(name * (name not in names[:i]), r) for i, (name, r) in enumerate(zip(names, self.rules, strict=True))]
 
@@ -248,14 +248,14 @@ class RuleGridDisplay(Display):
 
 
 def _choose_rules(share: FloatArray, part_rules: tuple[int, ...], most: int) -> IntArray:
-    """Return the rules that govern most, part by part."""
+    """Return the rules with the largest shares, part by part."""
     chosen = np.argsort(-share, kind="stable")[:most]
     order = np.concatenate(sort_parts(share, part_rules))
     return order[np.isin(order, chosen)]
 
 
 def _find_typical(part: RuleBase, rows: FloatArray, k: int) -> FloatArray:
-    """Return the mean output of each rule of a part, NaN for a rule that governs next to nothing."""
+    """Return the mean output of each rule of a part, NaN for a rule that governs almost nothing."""
     outputs, share = part.rule_outputs(rows)[:, :, k], part.firing_share(rows)
     total = share.sum(axis=0)
     total[total < _NEXT_TO_NOTHING * len(share)] = np.nan

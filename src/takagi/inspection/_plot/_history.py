@@ -1,4 +1,4 @@
-"""Training as it went: the errors of batches and of held-out rows."""
+"""The training history: the errors of batches and of held-out rows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -24,20 +24,20 @@ _LOG_FROM = 4.0  # the ratio of the largest to the smallest error from which the
 
 @dataclass(eq=False, repr=False)
 class HistoryDisplay(Display):
-    """Training and validation error over the iterations, with the iteration that the rules were taken from.
+    """Training and validation error over the iterations, with the iteration of the returned rules.
 
     Use `from_estimator`. The errors of single batches are light, their running mean is dark.
 
     Parameters
     ----------
     train_loss, val_loss : ndarray of shape (n_iter,)
-        The errors; those on validation rows are NaN where all rows trained.
+        The errors; those on validation rows are NaN if there are none.
     best_iter : int
         The iteration, from 1, that was kept; 0 for the initial rules.
     label : str
-        What the errors are of.
+        Name of the errors.
     iterations : ndarray of shape (n,), optional
-        The iterations that the errors are of, where some are left out; all from 1 by default.
+        The iterations of the errors, if some are left out; all from 1 by default.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class HistoryDisplay(Display):
 
     @staticmethod
     def _limit(ax: Any, values: FloatArray) -> None:
-        """Choose the scale by the smooth curves, since single batches would waste the room."""
+        """Choose the scale by the smooth curves, since single batches would waste space."""
         values = values[np.isfinite(values) & (values > 0)]
         if not len(values):
             return
@@ -143,7 +143,7 @@ def _write_log_ticks(ax: Any) -> None:
 
 
 def _running_mean(values: FloatArray, window: int) -> FloatArray:
-    """Return the mean of the last `window` values, of fewer at the beginning."""
+    """Return the mean of the last `window` values, or of fewer at the beginning."""
     sums = np.cumsum(np.r_[0.0, values])
     stop = np.arange(1, len(values) + 1)
     start = np.maximum(stop - window, 0)

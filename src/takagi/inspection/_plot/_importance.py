@@ -1,4 +1,4 @@
-"""Which columns matter, and in which part of the rules."""
+"""Importance of columns, through conditions and through consequents."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -24,18 +24,18 @@ from takagi.inspection._plot._style import (
 
 @dataclass(eq=False, repr=False)
 class ImportanceDisplay(Display):
-    """How much each column moves the prediction: overall, through the consequents, and through the conditions.
+    """Importance of each column: overall, through the consequents, and through the conditions.
 
     Use `from_estimator`. Gray bars are the overall importance, by which the columns are sorted; the colored bars in
-    them are the two ways. These need not add up, since they may cancel out. Marks are the permutation importance, by
-    how much the RMSE grows when a column is shuffled, if there are targets. All are in the target's units.
+    them are its two parts. These need not add up, since they may cancel out. Marks are the permutation importance, the
+    growth of the RMSE when a column is shuffled, if there are targets. All are in the target's units.
 
     Parameters
     ----------
     table : pandas.DataFrame
         What `feature_importance` returns.
     output_name : str, default="y"
-        What is predicted.
+        Name of the output.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class ImportanceDisplay(Display):
         random_state : int, RandomState instance or None, default=None
             Makes the permutations reproducible.
         max_features : int, default=15
-            Most columns to show.
+            Largest number of columns to show.
         ax : Axes, optional
             Where to draw; a new figure by default.
         """

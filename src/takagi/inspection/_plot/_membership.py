@@ -39,21 +39,21 @@ _PANELS_PER_LINE = 4
 
 @dataclass(eq=False, repr=False)
 class MembershipDisplay(Display):
-    """The sets that the rules put on some features, over the histograms of these features.
+    """The sets of the rules on some features, over the histograms of these features.
 
     Use `from_estimator`. Each rule is a color; its curve is the membership in the feature's own units, 1 at the center.
     A category has a bar for each rule and level, over the frequencies of the levels. Rules beyond the first seven are
     gray. A rule without a condition on a feature has no curve there, and a note names it. Dotted lines are the limits
-    between which the words of a rule's condition hold, where the rules have such limits.
+    of the intervals of conditions, if the rules have intervals.
 
     Parameters
     ----------
     sets : sequence of NumberSets or LevelSets
         The shown features: name, data and the rules' sets.
     share : ndarray of shape (n_rules,)
-        How much of the data each rule governs, in its part of the model.
+        Mean firing share of each rule, in its part of the model.
     part_rules : tuple of int, optional
-        How many rules each part of the model has; by default all are of one part.
+        Number of rules of each part of the model; one part by default.
 
     Examples
     --------

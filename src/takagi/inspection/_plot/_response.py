@@ -1,4 +1,4 @@
-"""The prediction over one column or two, the others held fixed."""
+"""The prediction over one column or two, with the others fixed."""
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -29,7 +29,7 @@ _POINTS = {1: 200, 2: 60}
 
 @dataclass(eq=False, repr=False)
 class ResponseDisplay(Display):
-    """The prediction over one column, or over two, with the data's support shown; of classes, the probability.
+    """The prediction over one column, or over two, with the support of the data; for classes, the probability.
 
     Use `from_estimator`. One column of numbers gives a curve, dotted where no data are near; small ticks are the data,
     the shaded range has 90 % of them. A category gives bars from the mean over the data's levels. Two columns of
@@ -43,11 +43,11 @@ class ResponseDisplay(Display):
     response : ndarray of shape (n_points,) or (n_points_0, n_points_1)
         Predictions.
     distance : ndarray of the same shape
-        How far the nearest row of the data is; up to 1 counts as near.
+        Distance of the nearest row of the data; up to 1 counts as near.
     output_name : str, default="y"
-        What is predicted.
+        Name of the output.
     others : str, default=""
-        Where the other columns stand.
+        Description of the row with the values of the other columns.
     kind : {"contour", "surface"}, default="contour"
         How to draw two columns of numbers.
 
@@ -91,11 +91,12 @@ class ResponseDisplay(Display):
         estimator : TSKRegressor, TSKClassifier, TSKCommittee, Pipeline, RuleBase or RuleModel
             A fitted model.
         X : array or data frame of shape (n_rows, n_columns)
-            Data: they give the range of the columns and the support.
+            Data for the range of the columns and the support.
         features : str, int, or a sequence of one or two of them
             The columns.
         row : int, or array or data frame with one row, optional
-            Where the other columns stand: a row of X, or a row of its own; the average of the training rows by default.
+            Values of the other columns: the number of a row of X, or a given row; the average of the training rows by
+            default.
         output : int or str, default=0
             The output.
         kind : {"contour", "surface"}, default="contour"
@@ -161,7 +162,7 @@ class ResponseDisplay(Display):
 
 
 def _choose_start(committee: OpenCommittee, rows: FloatArray, row: int | Table) -> tuple[FloatArray, str]:
-    """Return the encoded row that the other columns are taken from, and what it is."""
+    """Return the encoded row with the values of the other columns, and its description."""
     if row is None:
         average = committee.average_row()
         return np.nanmean(rows, axis=0) if average is None else average, "other columns at the average row"

@@ -1,4 +1,4 @@
-"""How responses are drawn: curves, bars, contours, surfaces, curves per level, cells."""
+"""Drawing of responses: curves, bars, contours, surfaces, curves per level, cells."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -154,7 +154,7 @@ def _choose_levels(response: FloatArray) -> int | list[float]:
 
 
 def _thin(values: FloatArray) -> FloatArray:
-    """Return at most some five hundred rows."""
+    """Return at most about five hundred rows."""
     return values[:: -(-len(values) // _MAX_MARKS) or 1]
 
 

@@ -20,7 +20,7 @@ _LEAST_LOG = -8.0  # memberships below e^-8 are all the same
 
 @dataclass(frozen=True)
 class NumberSets:
-    """The Gaussian sets that rules put on a column of numbers."""
+    """The Gaussian sets of rules on a numeric column."""
 
     name: str
     values: FloatArray  # (n_rows,): its values in the data, without missing ones
@@ -28,14 +28,14 @@ class NumberSets:
     centers: FloatArray  # (n_rules,)
     widths: FloatArray  # (n_rules,): infinity is no condition
     asks: BoolArray  # (n_rules,): whether a rule's set excludes any of the data
-    limits: FloatArray  # (n_rules, 2): between which values the words of a condition hold, infinite where not known
+    limits: FloatArray  # (n_rules, 2): the interval of a condition, infinite if not known
 
     def memberships(self, points: FloatArray) -> FloatArray:
         """Return memberships of shape (n_rules, n_points)."""
         return np.exp(self._log_memberships(points))
 
     def histogram(self, n_bins: int = 30) -> tuple[FloatArray, FloatArray]:
-        """Return the parts of the data, the largest 1, in bins, and the edges of these."""
+        """Return the histogram of the data, scaled to a largest value of 1, and its edges."""
         counts, edges = np.histogram(self.values, bins=n_bins, range=self.span)
         return counts / max(counts.max(), 1), edges
 
@@ -50,11 +50,11 @@ class NumberSets:
 
 @dataclass(frozen=True)
 class LevelSets:
-    """The discrete sets that rules put on a column of categories or of true and false."""
+    """The discrete sets of rules on a categorical or boolean column."""
 
     name: str
     levels: tuple[str, ...]
-    frequency: FloatArray  # (n_levels,): which part of the data has each level
+    frequency: FloatArray  # (n_levels,): frequency of each level in the data
     membership: FloatArray  # (n_rules, n_levels): 1 for the level that suits a rule best
     asks: BoolArray  # (n_rules,): whether a rule's set excludes any level
 
@@ -81,19 +81,19 @@ def encode_rows(opened: OpenModel, X: Table) -> FloatArray:
 
 
 def choose_profile(model: RuleModel, rows: FloatArray) -> Profile:
-    """Return the summary of the training rows, or of the given rows if the rules have seen none."""
+    """Return the summary of the training rows, or of the given rows if it is not known."""
     if model.profile is not None:
         return model.profile
     return measure_profile((rows, model.predict_raw(rows)), model.firing_share)
 
 
 def measure_shares(model: RuleModel, rows: FloatArray) -> list[FloatArray]:
-    """Return for each part how much of the rows its rules govern."""
+    """Return the mean firing shares of the rules of each part."""
     return [part.firing_share(rows).mean(axis=0) for part in model.parts]
 
 
 def sort_parts(share: FloatArray, part_rules: Sequence[int]) -> list[np.ndarray]:
-    """Return the rules of each part, those that govern most first, given how many rules each has."""
+    """Return the rules of each part, sorted by share, given the number of rules of each part."""
     bounds = pairwise(np.cumsum([0, *part_rules]))
     return [start + np.argsort(-share[start:stop], kind="stable") for start, stop in bounds]
 
@@ -107,7 +107,7 @@ def collect_sets(opened: OpenModel, rows: FloatArray) -> list[ColumnSets]:
 
 
 def pick_sets(opened: OpenModel, sets: Sequence[ColumnSets], wanted: Sequence[str | int]) -> list[ColumnSets]:
-    """Return those of the collected sets that are wanted by name or by the column's index."""
+    """Return the collected sets that are requested by name or by the column's index."""
     n_projected = sum(part.n_projected for part in opened.model.parts)
     projected = [one.name for one in sets[:n_projected]]
     features = {column.name for column in opened.columns}
@@ -139,7 +139,7 @@ def rank_sets(sets: Sequence[ColumnSets], shares: Sequence[FloatArray]) -> list[
 
 
 def _collect_projections(opened: OpenModel, rows: FloatArray) -> list[ColumnSets]:
-    """Return the sets on each projection of each part; the rules of other parts ask nothing of it."""
+    """Return the sets on each projection of each part; the rules of other parts have no conditions on it."""
     found: list[ColumnSets] = []
     for k, part in enumerate(opened.model.parts):
         before, after = (sum(p.n_rules for p in some) for some in (opened.model.parts[:k], opened.model.parts[k + 1 :]))
@@ -157,14 +157,14 @@ class _Conditions(NamedTuple):
 
     centers: FloatArray  # (n_rules, n_features)
     widths: FloatArray  # (n_rules, n_features)
-    limits: FloatArray  # (n_rules, n_features, 2): what the words mean
-    has_limits: BoolArray  # (n_rules,): whether that is known
+    limits: FloatArray  # (n_rules, n_features, 2): the intervals
+    has_limits: BoolArray  # (n_rules,): whether the intervals are known
 
     def take(self, inputs: np.ndarray) -> "_Conditions":
         return _Conditions(self.centers[:, inputs], self.widths[:, inputs], self.limits[:, inputs], self.has_limits)
 
     def ask(self, by_membership: BoolArray) -> BoolArray:
-        """Return which rules ask something: by their words, or by their memberships where words mean nothing more."""
+        """Return which rules have a condition: by their intervals, or by memberships if there are no intervals."""
         return np.where(self.has_limits, np.isfinite(self.limits).any(axis=(1, 2)), by_membership)
 
 
@@ -212,12 +212,12 @@ def _make_levels(
 
 
 def name_truth(column: Column) -> tuple[str, ...]:
-    """Name the two values of a column that is 0 or 1."""
+    """Name the two values of a 0/1 column."""
     return ("false", "true") if column.kind == "boolean" else ("0", "1")
 
 
 def widen_range(values: FloatArray) -> tuple[float, float]:
-    """Return the smallest and the largest value, a little apart if they are equal."""
+    """Return the smallest and the largest value, slightly widened if they are equal."""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     margin = 0.5 if low == 0 else abs(low) / 10
     return (low, high) if high > low else (low - margin, high + margin)

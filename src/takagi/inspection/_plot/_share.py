@@ -1,4 +1,4 @@
-"""How much the rules govern: the sorted shares, and how many rules share a row."""
+"""The shares of the rules, and the effective number of rules per row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ _MAX_LABELS = 24
 
 @dataclass(eq=False, repr=False)
 class ShareDisplay(Display):
-    """How much of the data each rule governs, and how many rules share a row.
+    """The firing share of each rule, and the effective number of rules per row.
 
-    Use `from_estimator`. The left panel has the rules' mean firing shares, the largest first; the dashed line is where
-    all would be if they were equal. The right panel has the distribution over the rows of the effective number of
-    rules, ``1 / sum_r share_r^2``: 1 if a single rule decides, n if n rules have equal say. Where a model is a sum, its
-    parts stand side by side on the left, and the effective numbers of rules of all parts are added up.
+    Use `from_estimator`. The left panel has the rules' mean firing shares, the largest first; the dashed line marks
+    equal shares. The right panel has the distribution over the rows of the effective number of rules, ``1 / sum_r
+    share_r^2``: 1 if a single rule decides, n if n rules have equal shares. If a model is a sum, its parts are side by
+    side on the left, and the effective numbers of rules of all parts are added up.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class ShareDisplay(Display):
     effective_rules : ndarray of shape (n_rows,)
         Effective number of rules in each row.
     part_rules : tuple of int, optional
-        How many rules each part of the model has; by default all are of one part.
+        Number of rules of each part of the model; one part by default.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class ShareDisplay(Display):
         return self.part_rules or (len(self.share),)
 
     def _say_parts(self, parts: Sequence[np.ndarray]) -> str:
-        """Say how many rules govern most of the data, or what the parts are."""
+        """Return a note on how many rules govern most of the data, or on the parts."""
         if len(parts) > 1:
             return ", ".join(f"{name_part(k, len(parts))} ({len(rules)})" for k, rules in enumerate(parts))
         (order,) = parts

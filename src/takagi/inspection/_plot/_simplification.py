@@ -1,4 +1,4 @@
-"""What fewer words cost: the curve of a simplification."""
+"""The curve of a simplification: words against error."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -10,31 +10,31 @@ from takagi.inspection._plot._style import OTHER, RULE_COLORS, clear_frame, put_
 if TYPE_CHECKING:
     from takagi.simplification import Simplification
 
-_MAX_LOSS = 1.0  # what lies higher is left out, or the interesting part would be flat
+_MAX_LOSS = 1.0  # higher points are left out, since the interesting part would be flat
 _MAX_MARKS = 8
 
 
 class SimplificationDisplay(Display):
-    """Words against validation error, from the model as it was down to a single number.
+    """Words against validation error, from the original model down to a single number.
 
-    Dots are the steps; the line joins those that no other beats in both words and error; the ring is the chosen one.
-    Numbers beside the line are those of rules. Losses above 100 % are left out.
+    Dots are the steps; the line joins the Pareto-optimal ones in words and error; the ring is the chosen one. Numbers
+    beside the line are numbers of rules. Losses above 100 % are left out.
 
     Parameters
     ----------
     simplification : Simplification
-        What `simplify` returned.
+        The result of `simplify`.
 
     Attributes
     ----------
     n_words, n_rules, loss : ndarray of shape (n_points,)
         The curve.
     pareto : ndarray of int
-        Which points no other beats.
+        The Pareto-optimal points.
     chosen : int
-        Which point was chosen.
+        The chosen point.
     measure : str
-        What grows: "RMSE", or "log loss" of classes.
+        Name of the error: "RMSE", or "log loss" for classes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What all displays share: colors, names as plain text, and axes."""
+"""Common parts of displays: colors, names as plain text, and axes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,9 +10,9 @@ from takagi._messages import need_extra
 from takagi._text import format_to_step, shorten, step_below
 from takagi._typing import FloatArray
 
-# Okabe and Ito's colors, told apart by color-blind people, without those that vanish on white or black.
+# Okabe and Ito's colors, which color-blind people can distinguish, without those that vanish on white or black.
 RULE_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#A0306E")
-OTHER = "#8c8c8c"  # what is not one of the rules, and rules beyond the colors; visible on light and dark
+OTHER = "#8c8c8c"  # for other things than rules, and rules beyond the colors; visible on light and dark
 DATA = {"color": OTHER, "alpha": 0.3, "linewidth": 0}  # histograms and frequencies
 CONSEQUENTS, CONDITIONS = RULE_COLORS[0], RULE_COLORS[5]
 _UNKNOWN = "\N{REPLACEMENT CHARACTER}"
@@ -25,7 +25,7 @@ def color_rule(r: int) -> str:
 
 
 def as_plain(name: str, longest: int = 30) -> str:
-    r"""Return a name that is drawn as it is: short, not read as a formula, and without what the font cannot draw.
+    r"""Return a name that is drawn literally: short, not read as a formula, and without glyphs that the font lacks.
 
     >>> as_plain("cost ($) of a_b ($)")
     'cost (\\$) of a_b (\\$)'
@@ -34,21 +34,21 @@ def as_plain(name: str, longest: int = 30) -> str:
     has_glyph = lambda character: any(font.get_char_index(ord(character)) for font in fonts)  # noqa: E731
     drawn = "".join(character if has_glyph(character) else _UNKNOWN for character in shorten(name, longest))
     if has_glyph(_LEFT_TO_RIGHT) and any(bidirectional(character) in ("R", "AL") for character in drawn):
-        drawn = f"{_LEFT_TO_RIGHT}{drawn}{_LEFT_TO_RIGHT}"  # what stands beside a right-to-left name keeps its order
+        drawn = f"{_LEFT_TO_RIGHT}{drawn}{_LEFT_TO_RIGHT}"  # text beside a right-to-left name keeps its order
     return drawn.replace("$", r"\$")
 
 
 def _find_fonts() -> list[Any]:
-    """Return the fonts that matplotlib would draw a text with."""
+    """Return the fonts that matplotlib would use for a text."""
     manager = need_extra("matplotlib.font_manager", "plot")
     families = manager.FontProperties().get_family()
     return [manager.get_font(manager.findfont(manager.FontProperties(family=[family]))) for family in families]
 
 
 def write_numbers(values: Sequence[float] | FloatArray, spread: float | None = None) -> list[str]:
-    """Write numbers that are compared with each other to the same decimal place: hundredths of their spread.
+    """Write numbers to the same decimal place, about a hundredth of their spread.
 
-    They get about five digits at most, and NaN is nothing.
+    They have about five digits at most, and NaN is an empty text.
 
     >>> write_numbers([1234.56, 1301.2, 1500.0]), write_numbers([1 / 3, 1 / 3 + 1e-12, float("nan")])
     (['1235', '1301', '1500'], ['0.33333', '0.33333', ''])
@@ -60,7 +60,7 @@ def write_numbers(values: Sequence[float] | FloatArray, spread: float | None = N
 
 
 def measure_extent(values: Sequence[float] | FloatArray) -> float:
-    """Return how far numbers are apart, at least a hundredth of the largest."""
+    """Return the range of numbers, at least a hundredth of the largest."""
     finite = np.asarray(values, dtype=float)[np.isfinite(values)]
     return float(max(np.ptp(finite), 1e-2 * np.abs(finite).max())) if len(finite) else 0.0
 

@@ -1,4 +1,4 @@
-"""A column swept over its values with the others held fixed, and where there are data near."""
+"""A column swept over its values with the others fixed, and the distance to the data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from takagi.rulebase import apply_link
 _MAX_LEVELS = 20
 _MAX_ROWS = 5_000
 _APART = 1e3  # the distance of different levels, in spans
-_NEAR = (0.06, 0.15)  # what counts as near, in spans: least and most
+_NEAR = (0.06, 0.15)  # distances that count as near, in spans: smallest and largest
 
 
 @dataclass(frozen=True)
@@ -24,15 +24,15 @@ class Sweep:
 
     name: str
     grid: FloatArray  # (n_points,): its values, or 0, 1, ... for levels
-    data: FloatArray  # (n_rows,): where rows stand on the grid; NaN for a missing value or another level
-    features: np.ndarray  # (n_inputs,): the features that the column became
+    data: FloatArray  # (n_rows,): positions of rows on the grid; NaN for a missing value or another level
+    features: np.ndarray  # (n_inputs,): the features of the column
     inputs: FloatArray  # (n_points, n_inputs): values of these features at the points
-    levels: tuple[str, ...] = ()  # levels of a category or of true and false; at most the 20 most frequent ones
-    n_levels: int = 0  # how many levels there are
+    levels: tuple[str, ...] = ()  # levels of a category or boolean; at most the 20 most frequent ones
+    n_levels: int = 0  # number of levels
 
     @property
     def frequency(self) -> FloatArray:
-        """Which part of the data has each level."""
+        """Frequency of each level in the data."""
         return (self.data[:, None] == self.grid).mean(axis=0)
 
 
@@ -66,7 +66,7 @@ def _sweep_levels(opened: OpenModel, rows: FloatArray, c: int) -> Sweep:
 def predict_sweep(committee: OpenCommittee, start: FloatArray, sweeps: Sequence[Sweep], output: int) -> FloatArray:
     """Return predictions of shape (n_points,) or (n_points, n_points), with the other columns as in a row.
 
-    Those of classes are probabilities.
+    For classes they are probabilities.
     """
     shape = tuple(len(sweep.grid) for sweep in sweeps)
     rows = np.tile(start, (int(np.prod(shape)), 1))
@@ -76,7 +76,7 @@ def predict_sweep(committee: OpenCommittee, start: FloatArray, sweeps: Sequence[
 
 
 def measure_distance(sweeps: Sequence[Sweep]) -> FloatArray:
-    """Return how far the nearest row of the data is from each point; up to 1 counts as near, other levels never do."""
+    """Return the distance of the nearest row to each point; up to 1 counts as near, other levels never do."""
     data = np.column_stack([_place(sweep, sweep.data) for sweep in sweeps])
     data = np.unique(data[spread_rows(len(data), _MAX_ROWS)], axis=0)
     data = data[np.isfinite(data).all(axis=1)]
@@ -84,7 +84,7 @@ def measure_distance(sweeps: Sequence[Sweep]) -> FloatArray:
     if not len(data):
         return np.full(shape, np.inf)
     tree = KDTree(data)
-    near = np.clip(2 * np.median(tree.query(data, k=2)[0][:, 1]), *_NEAR)  # twice the usual distance of neighbors
+    near = np.clip(2 * np.median(tree.query(data, k=2)[0][:, 1]), *_NEAR)  # twice the typical distance of neighbors
     points = np.stack(np.meshgrid(*(_place(sweep, sweep.grid) for sweep in sweeps), indexing="ij"), axis=-1)
     return (tree.query(points.reshape(-1, len(shape)))[0] / near).reshape(shape)
 

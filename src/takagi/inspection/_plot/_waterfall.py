@@ -27,11 +27,11 @@ _HALF = 0.36  # height of half a step
 
 @dataclass(eq=False, repr=False)
 class WaterfallDisplay(Display):
-    """How the columns move one prediction away from the baseline, the largest contribution first.
+    """The contributions of the columns to one prediction, from the baseline, the largest first.
 
     Use `from_explanation` or `from_estimator`. Each column is a step with two parts: the upper, dark one through the
-    consequents, with the rules that fire held fixed; the lower, light one through the conditions, by making other rules
-    fire. The number beside it is their sum.
+    consequents, with fixed firing shares; the lower, light one through the conditions, by the change of the shares. The
+    number beside it is their sum.
 
     Parameters
     ----------
@@ -44,11 +44,11 @@ class WaterfallDisplay(Display):
     base : float
         Prediction for the baseline.
     baseline : str
-        What the baseline is.
+        Description of the baseline.
     output_name : str
-        What is predicted.
+        Name of the output.
     probability : float, optional
-        That of the class, if the prediction is log-odds or a score.
+        Probability of the class, if the prediction is log-odds or a score.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class WaterfallDisplay(Display):
 
     @property
     def prediction(self) -> float:
-        """The base and all contributions."""
+        """The sum of the base and all contributions."""
         return float(self.base + self.by_condition.sum() + self.by_consequent.sum())
 
     @classmethod
