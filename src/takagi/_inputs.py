@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def choose_origin(centers: FloatArray, widths: FloatArray) -> FloatArray:
     """Return the origin for predictions, since many widths away from zero, digits would be lost.
 
-    It is the center of smallest modulus of each input, so that rules far away do not count. It is zero if that center
+    It is the center nearest to zero of each input, so that rules far away do not count. It is zero if that center
     is less than a hundred of its widths away from zero.
     """
     nearest = np.abs(centers).argmin(axis=0)[None]

@@ -1,4 +1,4 @@
-"""The committee's memory: Nadaraya-Watson regression of the members' out-of-fold errors.
+"""The committee's memory: Nadaraya-Watson regression (1964) of the members' out-of-fold errors.
 
 It is a rule base of order zero with a rule for each training row: IF every feature is near the row's THEN add the row's
 out-of-fold error. One more rule, the damping, always fires a little and adds nothing, so the correction vanishes where

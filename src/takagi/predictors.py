@@ -22,7 +22,7 @@ from takagi.rulemodel import RuleModel
 _SHARED = ("n_features_in_", "is_single_target_", "feature_names_in_", "classes_")  # by all members of a committee
 
 
-# -- what rules say of rows --------------------------------------------------------------------------------------------
+# -- predictions of rules ----------------------------------------------------------------------------------------------
 
 
 def choose_labels(outputs: FloatArray, classes: np.ndarray) -> np.ndarray:
@@ -192,7 +192,7 @@ class RulePredictor(_Predictor):
         return [self.model_]
 
     def predict(self, X: Table) -> np.ndarray:
-        """Return numbers, or the labels of the likeliest classes."""
+        """Return numbers, or the labels of the most probable classes."""
         outputs = self.model_.predict_raw(self._read(X), self.n_threads)
         if hasattr(self, "classes_"):
             return choose_labels(outputs, self.classes_)
@@ -233,7 +233,7 @@ class CommitteePredictor(_Predictor):
         return [member.model_ for member in self.estimators_]
 
     def predict(self, X: Table) -> np.ndarray:
-        """Return numbers, or the labels of the likeliest classes."""
+        """Return numbers, or the labels of the most probable classes."""
         if hasattr(self, "classes_"):
             return self.classes_[self.predict_proba(X).argmax(axis=1)]
         outputs = average_outputs(self._models, self.memory_, self._read(X), self.n_threads)

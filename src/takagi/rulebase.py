@@ -162,7 +162,7 @@ class RuleBase(ShowsText):
         """The rule base itself, as the only part of a model."""
         return (self,)
 
-    # -- what the rules say about rows ---------------------------------------------------------------------------------
+    # -- predictions for rows ------------------------------------------------------------------------------------------
 
     def antecedent_inputs(self, X: ArrayLike) -> FloatArray:
         """Return the inputs of the conditions, ``X`` or ``[X P, X]``."""

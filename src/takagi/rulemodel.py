@@ -111,7 +111,7 @@ class RuleModel(ShowsText):
         """The limits of the features, of shape (n_features, 2); None if there are none. See `RuleBase`."""
         return self.first.limits
 
-    # -- what the rules say about rows ---------------------------------------------------------------------------------
+    # -- predictions for rows ------------------------------------------------------------------------------------------
 
     def check_rows(self, X: ArrayLike) -> FloatArray:
         """Return rows as a matrix of finite numbers, or raise an error."""

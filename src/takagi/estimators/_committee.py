@@ -44,8 +44,9 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
     members. With `n_rules="auto"`, every second member has half of the rules.
 
     The memory corrects predictions by the out-of-fold errors of similar training rows. It is Nadaraya-Watson regression
-    of these errors, with a learned bandwidth for each feature: a rule of order zero for each training row. It captures
-    detail that is too fine for the members' rules. If it does not help, as on many small sets, there is no memory.
+    [1]_ [2]_ of these errors, with a learned bandwidth for each feature: a rule of order zero for each training row. It
+    captures detail that is too fine for the members' rules. If it does not help, as on many small sets, there is no
+    memory.
 
     Parameters
     ----------
@@ -94,6 +95,11 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
     -----
     Equal rows are merged into one row with the sum of their weights, so they are in one fold. The order of the rows
     does not matter.
+
+    References
+    ----------
+    .. [1] E. A. Nadaraya, On estimating regression, Theory of Probability and Its Applications 9 (1), 1964.
+    .. [2] G. S. Watson, Smooth regression analysis, Sankhya A 26 (4), 1964.
 
     Examples
     --------

@@ -47,7 +47,7 @@ def fit_dataset(
         The column or columns to predict. Rows without a target are left out. For a classifier, the column of the
         classes: text, booleans or integers. The first pass finds all classes.
     model : Pipeline, TSKRegressor or TSKClassifier, optional
-        An estimator, or a pipeline that ends in one, of which a copy is fitted; ``TSKRegressor()`` by default. Its
+        An estimator, or a pipeline that ends in one; ``TSKRegressor()`` by default. A copy of it is fitted. Its
         `random_state` makes the whole fit reproducible. If it is fitted and its estimator has `warm_start=True`,
         training continues from its rules.
     features : sequence of str, optional
@@ -138,7 +138,7 @@ def fit_source(
     callback: Callback | None = None,
     left_out: np.ndarray | None = None,
 ) -> Pipeline:
-    """Fit a pipeline, in place, to a source of which a sample was drawn.
+    """Fit a pipeline, in place, to a source, given a sample of it.
 
     Parameters
     ----------

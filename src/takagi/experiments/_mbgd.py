@@ -35,7 +35,7 @@ class MBGDClassifier(ClassifierMixin, BaseEstimator):
     batch_norm : bool, default=True
         Whether the inputs of the consequents are normalized batch by batch.
     uniformities : sequence of float, default=(0.1, 1, 10, 20, 50)
-        Weights of uniform regularization, of which the balanced accuracy on the held-out rows chooses one; (0,) for
+        Candidate weights of uniform regularization; the balanced accuracy on the held-out rows chooses one. (0,) for
         none.
     l2 : float, default=0.05
         Factor of the sum of squared consequent weights, without biases.

@@ -52,7 +52,7 @@ def render_page(summary: dict[str, Any]) -> str:
     )
 
 
-# -- what is left out of a page that would be too large, in this order -------------------------------------------------
+# -- content that a page omits if it would be too large, in this order -------------------------------------------------
 
 
 def _keep_all(content: dict[str, Any]) -> dict[str, Any]:

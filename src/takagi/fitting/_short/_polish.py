@@ -1,4 +1,4 @@
-"""Training of all parameters of a draft together, by Levenberg-Marquardt steps.
+"""Training of all parameters of a draft together, by Levenberg-Marquardt steps (Marquardt, 1963).
 
 The loss of a row with target t, in a sum of parts b with shares p, formulas f and means y_b = sum_r p_r f_r::
 
