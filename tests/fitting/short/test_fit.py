@@ -229,6 +229,19 @@ def test_cross_validation_chooses_the_size(monkeypatch):
     assert [stage.name for stage in model.stages_] == ["noise", "sizes", "growing"]
 
 
+@pytest.mark.filterwarnings("ignore:No split")
+def test_few_rows_of_a_line_are_ridge_regression_and_few_rows_of_steps_are_rules():
+    rng = np.random.default_rng(0)
+    X = rng.lognormal(sigma=1.0, size=(60, 6))
+    y = X[:, 0] - 2 * X[:, 1] + 0.5 * X[:, 2]
+    fresh = rng.lognormal(sigma=1.0, size=(500, 6))
+    line = short().fit(X, y)
+    assert line.n_rules_ == 1
+    assert line.model_.limits is None  # a law holds beyond the data
+    np.testing.assert_allclose(line.predict(fresh), fresh[:, 0] - 2 * fresh[:, 1] + 0.5 * fresh[:, 2], atol=1e-3)
+    assert short().fit(*make_steps(70)).n_rules_ > 1
+
+
 def test_the_callback_is_told_and_can_end_the_growth():
     told = []
 

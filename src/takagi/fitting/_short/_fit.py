@@ -6,6 +6,7 @@ import numpy as np
 
 from takagi._messages import warn_user
 from takagi._typing import FloatArray
+from takagi.fitting._pilots import EXACT
 from takagi.fitting._plan import Plan
 from takagi.fitting._rows import Rows, draw_order, measure_units
 from takagi.fitting._screening import find_repeats
@@ -29,7 +30,9 @@ from takagi.rulemodel import RuleModel
 SIZES = (1, 2, 3, 5, 7, 9, 12)  # candidates of cross-validation
 _CV_ROWS = 2_000
 _FOLDS = 3
-_LESS = 0.75  # fraction of the measured noise: if the error is smaller, rules are fitted again with less noise
+_FEW_ROWS = 80  # below which rules that chance invites are told only by rows that they have not seen
+_FOLDS_OF_FEW = 4
+_LESS = 0.75  # of the noise that was measured: if rules leave less than that, they are fitted again with less noise
 _MOST_FITS = 3
 _LAST_STEPS = 80
 _LEAST_GAIN = 1.2  # gain over one rule per additional parameter, relative to the gain by noise alone
@@ -56,6 +59,11 @@ def fit_short(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) ->
     if noise.is_all or not (np.ptp(rows.fill().X, axis=0) > 0).any():
         return Short(say_little(rows, standard, plan.max_terms, rng), np.empty(0), "no_change", (0.0, 0.0))
     limits = choose_limits(rows, noise.part, plan, rng, watch)
+    if 2 * _FOLDS_OF_FEW <= len(rows.X) < _FEW_ROWS:
+        line = _compare_with_line(rows, standard, noise.part, limits, rng, watch)
+        if line is not None:
+            tell_formula(line.model, limits)
+            return line
     watch.begin("growing")
     watch.expect(limits.n_rules)
     short = fit_size(rows, noise.part, limits, watch)
@@ -63,6 +71,30 @@ def fit_short(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) ->
     tell_formula(short.model, limits)
     is_exact = noise.is_exact and all(part.n_rules == 1 for part in short.model.parts)
     return short._replace(repeats=tuple(find_repeats(standard.fill().X)), is_exact=is_exact)
+
+
+def _compare_with_line(
+    rows: Rows, standard: Rows, noise: float, limits: Limits, rng: np.random.Generator, watch: Watch
+) -> Short | None:
+    """Return ridge regression with few features, as one rule, if it does better than rules in cross-validation."""
+    watch.begin("line")
+    watch.expect(_FOLDS_OF_FEW)
+    order = draw_order(rows, rng)[0]
+    errors = np.zeros((2, len(rows.X)))
+    for fold in np.array_split(order, _FOLDS_OF_FEW):
+        training, judges = standard.take(np.setdiff1d(np.arange(len(rows.X)), fold)), standard.take(fold)
+        rules = fit_size(training, noise, limits, None, n_fits=1).model
+        few = RuleModel((fit_few_slopes(training, limits.max_terms),))
+        for k, model in enumerate((few, rules)):
+            errors[k, fold] = ((model.predict_raw(judges.X) - judges.y) ** 2).mean(axis=1)
+        if watch.tell_step(float(np.sqrt(errors[1, fold].mean()))):
+            return None
+    watch.count(_FOLDS_OF_FEW)
+    of_line, of_rules = np.average(errors[:, order], axis=1, weights=rows.weight[order])
+    if of_rules <= of_line:
+        return None
+    model = RuleModel((fit_few_slopes(rows, limits.max_terms),))
+    return Short(model, np.empty(0), "no_change", (0.0, 0.0), is_exact=bool(of_line < EXACT))
 
 
 def choose_limits(rows: Rows, noise: float, plan: Plan, rng: np.random.Generator, watch: Watch) -> Limits:
