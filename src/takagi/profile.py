@@ -136,11 +136,17 @@ def measure_profile(
     X_sample, weight = X[sample], weight[sample]
     return Profile(
         n_rows=len(X),
-        share=np.average(firing_share(X_sample), axis=0, weights=weight),
+        share=average_shares(firing_share(X_sample), weight),
         mean=_mean(X_sample, weight),
         quantiles=_quantiles(X, sample, weight),
         output_quantiles=_quantiles(y, sample, weight),
     )
+
+
+def average_shares(share: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return the weighted mean of firing shares, of shape (n_rows, n_rules), which it writes into."""
+    share *= weight[:, None]
+    return share.sum(axis=0) / weight[:, None].sum(axis=0)
 
 
 def join_profiles(first: Profile, second: Profile) -> Profile:

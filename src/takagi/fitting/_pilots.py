@@ -132,6 +132,7 @@ def run_pilots(rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Gen
         penalties = penalties.with_noise(min(noise, float(np.average(best.losses, weights=weight))))
     elif mixes and not watch.has_ended:
         pilots = bench.train([[penalties]] * len(splits), _MAX_RULES[0], n_few)
+    del bench  # and what it has prepared
     if mixes and not watch.has_ended:
         mix = _mix_pilots(rows, splits, pilots, weight, plan.has_classes)
     watch.say(_describe(penalties, mix, plan.has_classes))

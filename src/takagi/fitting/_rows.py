@@ -9,11 +9,13 @@ from takagi._checks import are_finite
 from takagi._typing import BoolArray, FloatArray, IntArray
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
+from takagi.training import ScaledTable
 
 MAX_VALIDATION_ROWS = 2_000
 HEAVY = 8.0  # times the mean weight
 _DOUBT = 2.0  # factor of the squared standard error of a share
 _ROWS_AT_A_TIME = 8192
+_LARGE = 2**21  # cells of a table that is not copied
 STEP = np.uint64(0x9E3779B97F4A7C15)  # of the counter of SplitMix64
 
 
@@ -33,14 +35,15 @@ class Rows(NamedTuple):
         return self._replace(X=np.ascontiguousarray(self.X[:, features]))
 
     def fill(self) -> "Rows":
-        """Return the rows with missing values replaced by the mean of their column."""
-        if are_finite(self.X):
+        """Return the rows with the mean of its column in place of each missing value."""
+        if isinstance(self.X, ScaledTable) or are_finite(self.X):
             return self
         return self._replace(X=np.where(np.isnan(self.X), measure_columns(self.X, self.weight)[0], self.X))
 
     def balance(self) -> "Rows":
         """Return the same rows with weights of mean 1."""
-        return self._replace(weight=self.weight / self.weight.mean())
+        mean = self.weight.mean()
+        return self if mean == 1 else self._replace(weight=self.weight / mean)
 
 
 class Units(NamedTuple):
@@ -56,6 +59,17 @@ class Units(NamedTuple):
         X = rows.X - self.x_mean
         X /= self.x_scale
         return Rows(X, (rows.y - self.y_mean) / self.y_scale, rows.weight)
+
+    def standardize_on_demand(self, rows: Rows) -> Rows:
+        """Return rows in standard units, of which there is no copy: they are made where they are taken.
+
+        Few rows are copied, and so are those of which values are missing, or some heavy.
+        """
+        X, y = ScaledTable(rows.X, self.x_mean, self.x_scale), ScaledTable(rows.y, self.y_mean, self.y_scale)
+        is_even = rows.weight.max() <= HEAVY * rows.weight.mean()
+        if rows.X.size >= _LARGE and is_even and are_finite(np.r_[X.min(axis=0), X.max(axis=0)]):
+            return Rows(X, y, rows.weight)  # type: ignore[arg-type]
+        return spread_weights(self.standardize(rows))
 
     @classmethod
     def of_data(cls, n_features: int, n_outputs: int) -> "Units":
@@ -95,7 +109,9 @@ def merge_equal_rows(rows: Rows) -> Rows:
         rows = rows.take(order)
         first = np.flatnonzero(np.r_[True, _differ_from_previous(values[order]) | _differ_from_previous(rows.y)])
         return Rows(rows.X[first], rows.y[first], np.add.reduceat(rows.weight, first))
-    return rows.take(order)
+    del keys
+    is_even = (rows.weight == rows.weight[:1]).all()  # then they need no copy
+    return Rows(rows.X[order], rows.y[order], rows.weight if is_even else rows.weight[order])
 
 
 def _key_rows(rows: Rows) -> np.ndarray:

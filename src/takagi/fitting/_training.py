@@ -14,9 +14,9 @@ from sklearn.decomposition import PCA
 from takagi._typing import FloatArray, IntArray
 from takagi.fitting._logistic import find_link, find_logits
 from takagi.fitting._plan import Plan
-from takagi.fitting._rows import Rows, Units, measure_columns, measure_units, spread_weights
+from takagi.fitting._rows import Rows, Units, measure_columns, measure_units
 from takagi.fitting._screening import choose_features, narrow_rules, spread_rules
-from takagi.initializers import count_distinct
+from takagi.initializers import FuzzyCMeansInitializer, count_distinct
 from takagi.profile import MAX_ROWS, spread_rows
 from takagi.rulebase import RuleBase
 from takagi.training import (
@@ -261,7 +261,7 @@ def prepare_training(
         held_out = None if held_out is None else held_out.take_features(features)
         start = None if start is None else narrow_rules(start, features)
     units = measure_units(rows, plan.scales_inputs, plan.scales_target, plan.centers_target)
-    scaled = spread_weights(units.standardize(rows))
+    scaled = units.standardize_on_demand(rows)
     judges = None if held_out is None else units.standardize(held_out)
     rules = initialize(scaled, plan, rng, watch) if start is None else _express(start, units)
     return Prepared(rows, scaled, judges, units, rules, features, n_features)
@@ -327,6 +327,8 @@ def initialize(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -
     training: a trained value would be one more way to overfit.
     """
     make, given, rows = plan.initializer.make_rules, rows, rows.fill()
+    if plan.projection is not None or not isinstance(plan.initializer, FuzzyCMeansInitializer):  # which takes a sample
+        rows = Rows(np.asarray(rows.X), np.asarray(rows.y), rows.weight)
     if plan.projection is None:
         rules = make(rows.X, rows.y, plan.n_rules, rng, rows.weight)
         rules = replace(rules, usual=rules.centers)
@@ -348,7 +350,7 @@ def _start_at_frequencies(rules: RuleBase, rows: Rows) -> RuleBase:
 
 
 def _tell_collapse(rules: RuleBase, X: FloatArray, watch: Watch) -> None:
-    n_distinct = count_distinct(rules.centers[:, -X.shape[1] :], X)
+    n_distinct = count_distinct(rules.centers[:, -X.shape[1] :], np.asarray(X))
     if n_distinct < rules.n_rules:
         watch.say(
             f"the {rules.n_rules} initial rules have {n_distinct} distinct centers; training tells them apart. "

@@ -43,9 +43,10 @@ def rules_from_clusters(
     Rows are weighted by the memberships u, of shape (n_rows, n_clusters), not by u^m, as in the paper. A deviation of
     zero, up to rounding, is replaced by the mean of all deviations, zeros included, as in the authors' code.
     """
-    weights = memberships if sample_weight is None else memberships * sample_weight[:, None]
+    weights = memberships.copy() if sample_weight is None else memberships * sample_weight[:, None]
     mass = weights.sum(axis=0)
-    weights = np.where(mass > 0, weights, 1.0) / np.where(mass > 0, mass, len(X))
+    weights[:, ~(mass > 0)] = 1.0
+    weights /= np.where(mass > 0, mass, len(X))
     widths, rounding = np.empty((len(centers), X.shape[1])), 1e-12 * np.abs(X).max(axis=0)
     for r, u in enumerate(weights.T):
         deviations = np.sqrt(np.einsum("n,nm->m", u, (X - np.einsum("n,nm->m", u, X)) ** 2))
@@ -112,17 +113,29 @@ def fuzzy_cmeans(
         raise ValueError(f"m must be above 1 and max_iter at least 1, got m={m} and max_iter={max_iter}.")
     padded = np.zeros((n_rows, count_blocks(n_clusters) * LANES))
     padded[:, :n_clusters] = memberships
+    centers, objective = _cluster(X, padded, n_clusters, (m, tol, rtol, max_iter), sample_weight)
+    return centers, padded[:, :n_clusters].copy(), objective
+
+
+def _cluster(
+    X: FloatArray,
+    memberships: FloatArray,
+    n_clusters: int,
+    settings: tuple[float, float, float, int],
+    sample_weight: FloatArray | None,
+) -> tuple[FloatArray, FloatArray]:
+    """Move memberships, whose columns fill all lanes, in place; return centers and the objective of each iteration."""
+    m, tol, rtol, max_iter = settings
     shape = kernels.Shape(X.shape[1], n_clusters, count_blocks(n_clusters), 1, 0, 0)
     work = kernels.make_work(shape, kernels.BLOCK_ROWS)
-    weight = np.ones(n_rows) if sample_weight is None else np.array(sample_weight, dtype=float)
+    weight = np.ones(len(X)) if sample_weight is None else np.array(sample_weight, dtype=float)
     objective = np.empty(max_iter)
     sums = np.empty((2, shape.n_blocks * LANES * (X.shape[1] + 1)))
     rows = np.array(X, dtype=float, order="C")
     n_iter = kernels.iterate_fuzzy_cmeans(
-        rows, weight, padded, float(m), float(tol), float(rtol), max_iter, n_clusters, work, *sums, objective
+        rows, weight, memberships, float(m), float(tol), float(rtol), max_iter, n_clusters, work, *sums, objective
     )
-    centers = -from_lanes(work.offset, n_clusters, X.shape[1])
-    return centers, padded[:, :n_clusters].copy(), objective[:n_iter].copy()
+    return -from_lanes(work.offset, n_clusters, X.shape[1]), objective[:n_iter].copy()
 
 
 def measure_memberships(X: FloatArray, centers: FloatArray, m: float) -> FloatArray:
@@ -141,7 +154,8 @@ def measure_memberships(X: FloatArray, centers: FloatArray, m: float) -> FloatAr
 def draw_memberships(n_rows: int, n_clusters: int, rng: np.random.Generator) -> FloatArray:
     """Return random memberships whose rows sum to 1."""
     memberships = rng.random((n_rows, n_clusters))
-    return memberships / memberships.sum(axis=1, keepdims=True)
+    memberships /= memberships.sum(axis=1, keepdims=True)
+    return memberships
 
 
 def count_distinct(centers: FloatArray, X: FloatArray) -> int:
@@ -209,8 +223,8 @@ class FuzzyCMeansInitializer:
             rows = rng.choice(len(X), self.max_samples, replace=False)
             X, y = X[rows], y[rows]
             sample_weight = None if sample_weight is None else sample_weight[rows]
-        start = draw_memberships(len(X), n_rules, rng)
-        centers, memberships, _ = fuzzy_cmeans(
-            X, start, m=self.m, tol=self.tol, max_iter=self.max_iter, sample_weight=sample_weight
-        )
-        return rules_from_clusters(centers, memberships, X, y, sample_weight)
+        X, y = np.asarray(X), np.asarray(y)
+        memberships = np.zeros((len(X), count_blocks(n_rules) * LANES))
+        memberships[:, :n_rules] = draw_memberships(len(X), n_rules, rng)
+        centers, _ = _cluster(X, memberships, n_rules, (self.m, self.tol, 0.0, self.max_iter), sample_weight)
+        return rules_from_clusters(centers, memberships[:, :n_rules], X, y, sample_weight)

@@ -18,6 +18,7 @@ from takagi.training._config import (
     TrainResult,
 )
 from takagi.training._own import FeasibleSet
+from takagi.training._scaled import ScaledTable
 from takagi.training._train import (
     NEVER,
     Run,
@@ -40,6 +41,7 @@ __all__ = [
     "Loss",
     "Progress",
     "Run",
+    "ScaledTable",
     "SquaredError",
     "TrainConfig",
     "TrainResult",

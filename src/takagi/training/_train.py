@@ -24,6 +24,7 @@ from takagi.training._config import (
     check_probabilities,
 )
 from takagi.training._own import FeasibleSet, advance_in_numpy, project
+from takagi.training._scaled import ScaledTable
 
 logger = logging.getLogger("takagi")
 _NUMBERS_PER_BLOCK = 2**18  # random numbers drawn at a time, which limits the memory of a block
@@ -272,11 +273,11 @@ class Run:
         bounds: Bounds | FeasibleSet | None = None,
     ) -> None:
         if config.loss == "log":
-            check_probabilities(training[1])
+            check_probabilities(np.asarray(training[1]))
             check_probabilities(validation[1])
         link = LOSSES[config.loss].links[rule_base.n_outputs > 1]
         self.rule_base = rule_base if rule_base.link == link else replace(rule_base, link=link)
-        self.config, self.training = config, training
+        self.config, self.given, self.training = config, training, training
         self.shape = pack(rule_base)[1]
         self.validation = tuple(map(to_lanes, (*validation[:2], validation[2][:, None])))
         self.settings = _settings(config, rule_base, every=every if len(validation[0]) else NEVER)
@@ -318,6 +319,7 @@ class Run:
         if n_together > len(self.work.price):
             self.work = kernels.make_work(self.shape, n_together, self.usual)
         history = self.history[self.n_iter - self.first_iter :][: len(batches)]
+        batches = self._draw(batches)
         if self.feasible is not None or self.settings.rule == kernels.OWN:
             return _ENDS[advance_in_numpy(self, batches, keep, history)]
         ended = kernels.train_block(
@@ -335,6 +337,15 @@ class Run:
             history,
         )
         return _ENDS[ended]
+
+    def _draw(self, batches: IntArray) -> IntArray:
+        """Make the rows of some batches those that train, if the table is scaled on demand; return their numbers."""
+        X, y, weight = self.given
+        if not isinstance(X, ScaledTable):
+            return batches
+        drawn, self.training = batches.ravel(), ()
+        self.training = X[drawn], y[drawn], weight[drawn]
+        return np.arange(len(drawn)).reshape(batches.shape)
 
     @property
     def n_iter(self) -> int:
@@ -370,7 +381,9 @@ def check_dataset(X: FloatArray | None, y: FloatArray | None, weight: FloatArray
     """Return (X, y, weight) in the layout of the kernels."""
     if X is None or y is None:
         X, y = np.empty((0, rules.n_features)), np.empty((0, rules.n_outputs))
-    rows, target = np.asarray(X, dtype=float, order="C"), np.asarray(y, dtype=float, order="C")
+    rows, target = (
+        table if isinstance(table, ScaledTable) else np.asarray(table, dtype=float, order="C") for table in (X, y)
+    )
     if target.ndim == 1:
         target = target[:, None]
     weight = np.ones(len(rows)) if weight is None else np.ascontiguousarray(weight, dtype=float)
@@ -394,8 +407,8 @@ def _count_together(config: TrainConfig, n_rows: int) -> int:
 
 
 def _find_usual(rules: RuleBase, *tables: FloatArray) -> FloatArray | None:
-    """Return the values that missing ones count as, in the layout of the kernels; None if there are none."""
-    if all(are_finite(X) for X in tables):
+    """Return what missing values count as, as the kernels want it; None if there are none."""
+    if all(isinstance(X, ScaledTable) or are_finite(X) for X in tables):
         return None
     if rules.usual is None:
         raise ValueError("X has NaN or infinity; rules to train on missing values need `usual`, what these count as.")
