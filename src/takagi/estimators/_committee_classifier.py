@@ -98,7 +98,7 @@ class TSKCommitteeClassifier(ClassifierMixin, BaseCommittee):
         known.class_weight = base.class_weight
         data = validate_classes(known, X, y, sample_weight, FEWEST_ROWS)
         given = Rows(*data[:3])
-        rows = merge_equal_rows(given)
+        rows = merge_equal_rows(given, has_classes=True)
         rng = check_random_state(self.random_state)
         watch = Watch(callback, base.verbose, count_fit_threads(self.n_jobs))
         n_members, order = self._count_members(len(rows.X)), np.concatenate(draw_order(rows, make_rng(rng), True))

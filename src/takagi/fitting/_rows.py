@@ -13,7 +13,9 @@ from takagi.training import ScaledTable
 
 MAX_VALIDATION_ROWS = 2_000
 HEAVY = 8.0  # times the mean weight
-_DOUBT = 2.0  # factor of the squared standard error of a share
+_DOUBT = 2.0  # weight of the squared standard error of a share
+_MIXED = 0.2  # of the rows with equal features: if so many meet another class, they are no copies
+_MOST_SEPARATE = 50_000  # rows that repeats become
 _ROWS_AT_A_TIME = 8192
 _LARGE = 2**21  # cells of a table that is not copied
 STEP = np.uint64(0x9E3779B97F4A7C15)  # of the counter of SplitMix64
@@ -92,12 +94,12 @@ class Units(NamedTuple):
         return float(self.y_scale[0]) if len(self.y_scale) == 1 else 1.0
 
 
-def merge_equal_rows(rows: Rows) -> Rows:
+def merge_equal_rows(rows: Rows, has_classes: bool = False) -> Rows:
     """Return the distinct rows, sorted by a key of their values, with the weights of equal rows added up.
 
-    So the fit does not depend on the order of the rows, and a weight of three is the same as three equal rows. The key
-    is made of each value's position in the range of its column, rounded, so units and the order of columns do not
-    matter either.
+    What follows then depends on the set of rows alone: not on their order, and a weight of three is the same as three
+    equal rows. The key is made of each value's place in the range of its column, rounded, so units and the order of
+    columns do not matter either. Rows of classes stay apart where they are no copies, see `_separate_repeats`.
     """
     if not (rows.weight > 0).all():
         rows = rows.take(np.flatnonzero(rows.weight > 0))
@@ -108,10 +110,44 @@ def merge_equal_rows(rows: Rows) -> Rows:
         order = np.lexsort((*values.T, *rows.y.T, keys[:, 1], keys[:, 0]))
         rows = rows.take(order)
         first = np.flatnonzero(np.r_[True, _differ_from_previous(values[order]) | _differ_from_previous(rows.y)])
-        return Rows(rows.X[first], rows.y[first], np.add.reduceat(rows.weight, first))
-    del keys
-    is_even = (rows.weight == rows.weight[:1]).all()  # then they need no copy
-    return Rows(rows.X[order], rows.y[order], rows.weight if is_even else rows.weight[order])
+        distinct = Rows(rows.X[first], rows.y[first], np.add.reduceat(rows.weight, first))
+        return _separate_repeats(distinct) if has_classes else distinct
+    return rows.take(order)
+
+
+def _separate_repeats(rows: Rows) -> Rows:
+    """Return distinct rows of classes, as several again where they are repeats and no copies.
+
+    In a table of categories equal features come with different classes, so that they are rows of their own. Merged,
+    those of a class would train or judge together, and a part that judges would have the classes that the other lacks.
+    Where equal features nearly always have the same class, they may be copies, which must not train and judge at once,
+    and stay as they are. So do weights that are not whole multiples of one number for each class.
+    """
+    group = np.unique(_key_rows(rows._replace(y=rows.y[:, :0]))[:, 1], return_inverse=True)[1]
+    code = np.unique(find_classes(rows.y), return_inverse=True)[1]
+    unit = np.array([_find_unit(rows.weight[code == k]) for k in range(code.max() + 1)])
+    count, is_mixed = rows.weight / unit[code], np.bincount(group)[group] > 1
+    n_repeated = count[is_mixed | (count > 1.5)].sum()
+    if (abs(count - np.rint(count)) > 1e-6 * count).any() or not count[is_mixed].sum() > _MIXED * n_repeated:
+        return rows
+    return _divide(rows, np.maximum(1, np.rint(count * min(1.0, _MOST_SEPARATE / count.sum()))).astype(np.intp))
+
+
+def _find_unit(weight: FloatArray) -> float:
+    """Return the largest number that all weights are whole multiples of (Euclid), or a small one if there is none."""
+    unit, least = 0.0, 1e-3 * float(weight.mean())
+    for value in np.unique(weight).tolist():
+        while value > least:
+            unit, value = value, abs(unit - value * round(unit / value))
+        if unit <= 2 * least:
+            break
+    return unit
+
+
+def _divide(rows: Rows, n_parts: IntArray) -> Rows:
+    """Return rows of which each has become so many of the same total weight."""
+    parts = rows.take(np.repeat(np.arange(len(n_parts)), n_parts))
+    return parts._replace(weight=parts.weight / np.repeat(n_parts, n_parts))
 
 
 def _key_rows(rows: Rows) -> np.ndarray:
@@ -155,10 +191,7 @@ def spread_weights(rows: Rows) -> Rows:
     other.
     """
     n_parts = np.maximum(1, np.ceil(rows.weight / (HEAVY * rows.weight.mean()))).astype(np.intp)
-    if n_parts.max() == 1:
-        return rows
-    parts = rows.take(np.repeat(np.arange(len(n_parts)), n_parts))
-    return parts._replace(weight=parts.weight / np.repeat(n_parts, n_parts))
+    return rows if n_parts.max() == 1 else _divide(rows, n_parts)
 
 
 def draw_order(rows: Rows, rng: np.random.Generator, by_class: bool = False) -> tuple[IntArray, IntArray]:

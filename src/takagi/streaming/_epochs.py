@@ -54,7 +54,7 @@ def fit_passes(
     horizon = _look_ahead(plan, passes, len(sample.X))
     watch.expect(horizon.n_iter or 0)
     if plan.penalties.are_open:
-        distinct = merge_equal_rows(sample)
+        distinct = merge_equal_rows(sample, plan.has_classes)
         found = run_pilots(distinct, None, plan, rng, watch)
         if not found.mix.rules and start is None:
             return fit_ridge_instead(distinct, distinct, plan, found.mix, watch)
