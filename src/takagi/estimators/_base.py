@@ -150,10 +150,7 @@ class BaseTSK(BaseEstimator):
             judges = Rows(*validate_held_out(self._validate, known, *held_out, data.y.shape[1])[:3])
         if self.projection is not None:  # which needs every value
             rows, judges = rows.fill(), judges and judges.fill()
-        if judges is None:
-            rows = merge_equal_rows(rows, self._loss == "log")
-        else:
-            rows = rows.take(np.flatnonzero(rows.weight > 0))
+        rows = rows.take(np.flatnonzero(rows.weight > 0)) if judges else merge_equal_rows(rows, self._loss == "log")
         plan = make_plan(self.get_params(deep=False), len(rows.X), rows.X.shape[1], self._loss)
         rng, watch = make_rng(self.random_state), Watch(callback, self.verbose, count_fit_threads(self.n_jobs))
         fitted = fit_rules(rows, plan, rng, watch, held_out=judges, start=start)

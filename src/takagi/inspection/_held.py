@@ -18,7 +18,7 @@ from takagi._conditions import (
 )
 from takagi._model import OpenModel
 from takagi._text import format_number, shorten
-from takagi._typing import BoolArray, FloatArray
+from takagi._typing import BoolArray, FloatArray, Table
 from takagi._wording import name_part
 from takagi.profile import Profile
 from takagi.rulebase import RuleBase
@@ -144,3 +144,14 @@ def _write_level(level: float) -> str:
     if level < 1e-6:
         return "less than 0.000001"
     return np.format_float_positional(float(f"{level:.1g}"), trim="-")
+
+
+def show_cells(opened: OpenModel, X: Table, given: FloatArray, held: FloatArray) -> list[list[str]]:
+    """Return the values of the columns as text; held values also have the value that they count as."""
+    cells = opened.show(X)
+    owner = np.concatenate([np.full(len(column.inputs), c) for c, column in enumerate(opened.columns)])
+    for i, m in np.argwhere((given != held) & ~np.isnan(held)):
+        c = int(owner[m])
+        is_number = opened.columns[c].kind == "number" and m == opened.inputs_of(c)[0]
+        cells[i][c] += f" counts as {format_number(held[i, m]) if is_number else 'in training'}"
+    return cells

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from takagi._messages import need_extra
-from takagi._model import DISAGREEMENT, SIMILAR, OpenModel, find_place, open_committee
+from takagi._model import DISAGREEMENT, SIMILAR, find_place, open_committee
 from takagi._notebook import ShowsText
 from takagi._text import (
     format_number,
@@ -22,7 +22,7 @@ from takagi._text import (
 from takagi._typing import FloatArray, Table
 from takagi._wording import name_formulas, name_outputs, name_part
 from takagi.inspection._attribution import attribute_mean, average_formulas, choose_baseline, sum_columns
-from takagi.inspection._held import describe_misfits, describe_missing
+from takagi.inspection._held import describe_misfits, describe_missing, show_cells
 from takagi.rulebase import apply_link
 
 _LEAST_SHARE = 0.01  # rules with a smaller share are not listed in the text
@@ -365,7 +365,7 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
         misfits=describe_misfits(opened, rows) if len(members) == 1 else [[] for _ in rows],
         missing=describe_missing(opened, rows, parts, shares),
         feature_names=names,
-        cells=_show_cells(opened, X, given, rows),
+        cells=show_cells(opened, X, given, rows),
         baseline=description,
         base=committee.predict_mean(reference[None])[0],
         prediction=committee.predict_mean(rows),
@@ -380,17 +380,6 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
         link=opened.model.link,
     )
     return explained if committee.term is None else _add_term(explained, committee.term, *committee.find_term(rows))
-
-
-def _show_cells(opened: OpenModel, X: Table, given: FloatArray, held: FloatArray) -> list[list[str]]:
-    """Return the values of the columns as text; held values also have the value that they count as."""
-    cells = opened.show(X)
-    owner = np.concatenate([np.full(len(column.inputs), c) for c, column in enumerate(opened.columns)])
-    for i, m in np.argwhere((given != held) & ~np.isnan(held)):
-        c = int(owner[m])
-        is_number = opened.columns[c].kind == "number" and m == opened.inputs_of(c)[0]
-        cells[i][c] += f" counts as {format_number(held[i, m]) if is_number else 'in training'}"
-    return cells
 
 
 def _add_term(explained: LocalExplanation, name: str, corrections: FloatArray, numbers: FloatArray) -> LocalExplanation:
