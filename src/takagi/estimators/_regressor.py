@@ -123,8 +123,8 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
         Whether `fit` starts from the rules that the model has, if any, instead of initial ones; `n_rules`, `init` and
         `projection` are then ignored.
     n_iter_no_change : int, optional
-        Stop when the error on held-out rows has not fallen for this number of iterations. With it, every recipe holds
-        out rows.
+        Stop when the error on held-out rows has not fallen for this number of iterations. With it, the accurate recipe
+        also holds out rows.
     random_state : int, RandomState instance or None, default=None
         Makes `fit` reproducible, to the bit on one machine.
     n_jobs : int, optional

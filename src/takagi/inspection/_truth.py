@@ -31,9 +31,9 @@ class RuleTruth(NamedTuple):
     share : float
         The fraction of the rows that it governs: those where no rule of its part has a larger firing share.
     holds : float
-        The fraction of the rows that it governs that satisfy all of its conditions.
+        Of the rows that it governs, the fraction that satisfies all of its conditions.
     governs : float
-        The fraction of the rows satisfying all of its conditions that it governs.
+        Of the rows that satisfy all of its conditions, the fraction that it governs.
     own_error, model_error : float
         Root mean square errors, or log losses for classes, over the rows that it governs: of the model with the rule's
         own output instead of the mean of its part, and of the model.
@@ -78,9 +78,9 @@ class RuleCheck(ShowsText):
           Conditions on categories and booleans are never outside.
         - "wild": the fraction of the rows for which the strongest rule's formula leaves the target's range by more than
           a tenth of that range; 0 for classes.
-        - "holds": the fraction of the rows governed by a rule that satisfy all of its conditions.
-        - "governs": the fraction of the rows satisfying all conditions of a rule that the rule governs; NaN if there
-          are none.
+        - "holds": of the rows that a rule governs, the fraction that satisfies all of its conditions.
+        - "governs": of the rows that satisfy all conditions of a rule, the fraction that it governs; NaN if there are
+          none.
     output_names : tuple of str
         Outputs of the model.
     is_classifier : bool, default=False
