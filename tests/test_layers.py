@@ -14,7 +14,7 @@ LAYERS = [
     ["_frames"],
     ["bend", "_checks"],
     ["_validation"],
-    ["kernels", "datasets", "profile", "calibration", "scores", "_extrapolation", "_dask", "_scoring"],
+    ["kernels", "datasets", "profile", "calibration", "known", "scores", "_extrapolation", "_dask", "_scoring"],
     ["_labels", "_conditions", "_inputs", "tables"],
     ["_wording"],
     ["rulebase", "memory"],

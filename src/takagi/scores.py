@@ -3,17 +3,9 @@
 `takagi fit` measures a `ScoreSheet`, a model file keeps it, and a report shows it.
 """
 
-import hashlib
-import math
 from dataclasses import dataclass
 
-import numpy as np
-
-from takagi._typing import FloatArray, IntArray
-
 COVERAGE = 0.9  # of all intervals of scores
-_MOST_HASHES = 512
-_HASH_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -73,9 +65,7 @@ class ScoreSheet:
     n_rows : int
         Number of rows that were known.
     scores : tuple of Score
-        The model first; the simplest method, such as the mean, last.
-    seen : tuple of int
-        Hashes of some of the rows that were known, the smallest ones.
+        The model first, the simplest way, such as always the mean, last.
     """
 
     measure: str
@@ -83,7 +73,6 @@ class ScoreSheet:
     method: str
     n_rows: int
     scores: tuple[Score, ...]
-    seen: tuple[int, ...] = ()
 
     def describe(self) -> list[str]:
         """Return sentences that compare the model with the other methods."""
@@ -91,25 +80,6 @@ class ScoreSheet:
         if simplest.ratio_high >= 1:
             return [f"No better than {simplest.who}: do not use it."]
         return [_begin(f"{score.compare()}.") for score in self.scores[1:-1]]
-
-    def find_seen(self, rows: FloatArray, target: FloatArray) -> float:
-        """Return the estimated fraction of rows that were known before; NaN if it cannot be estimated."""
-        hashes = fingerprint_rows(rows, target)
-        if len(self.seen) == _MOST_HASHES:
-            hashes = hashes[hashes <= self.seen[-1]]
-        return float(np.isin(hashes, self.seen).mean()) if len(hashes) and self.seen else math.nan
-
-
-def fingerprint_rows(rows: FloatArray, target: FloatArray) -> IntArray:
-    """Return a hash of each row and its targets; equal rows have equal hashes."""
-    table = np.column_stack([rows, target]) + 0.0  # no minus zero
-    numbers = [hashlib.blake2b(row.tobytes(), digest_size=_HASH_BYTES).digest() for row in table]
-    return np.array([int.from_bytes(number, "big") for number in numbers], dtype=np.int64)
-
-
-def pick_hashes(rows: FloatArray, target: FloatArray) -> tuple[int, ...]:
-    """Return the smallest hashes of rows, by which a sheet recognizes them."""
-    return tuple(np.unique(fingerprint_rows(rows, target))[:_MOST_HASHES].tolist())
 
 
 def _write(percent: float) -> str:

@@ -1,10 +1,11 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from made_cars import make_cars
 
-from takagi import load
+from takagi import load, save
 
 N_KNOWN = 198  # cars with a price
 
@@ -28,7 +29,8 @@ def test_update_says_what_changed_and_replaces_the_model(call, fresh, scratch):
     assert "2 rows without price left out" in errors
     moved = (load("cars.takagi").predict(fresh) - before).mean()
     assert 900 < moved < 1700  # a third of the rows say 4,000 more
-    assert "beside 295 rows of the fit" in call("update", "cars.takagi", "new.csv")[1]
+    code, _, errors = call("update", "cars.takagi", "new.csv")  # once more
+    assert (code, "100 % of these rows trained the model already" in errors) == (2, True)
 
 
 def test_update_writes_elsewhere_and_prints_json(call, fresh, scratch):
@@ -51,6 +53,28 @@ def test_short_rules_and_classes_go_on(call, fresh, scratch):
     assert code == 0
     assert "log loss on the new rows: " in output
     assert "score of diesel" in output
+
+
+@pytest.mark.parametrize("target", ["price", "fuel"])
+def test_rows_of_the_fit_are_known_without_a_score(call, fresh, scratch, target):
+    call("fit", "cars.csv", "-t", target, "-o", "m.takagi", "--rules", "2", "--no-score", "-q")
+    kept = (scratch / "m.takagi").read_bytes()
+    code, _, errors = call("update", "m.takagi", "cars.csv")
+    assert (code, "100 % of these rows trained the model already, and would count twice" in errors) == (2, True)
+    assert (scratch / "m.takagi").read_bytes() == kept
+    assert call("update", "m.takagi", "new.csv", "-q")[0] == 0
+    assert "100 % of these rows trained the model already" in call("update", "m.takagi", "new.csv")[2]
+
+
+def test_some_known_rows_and_unknown_ones_are_noted(call, fresh, scratch):
+    pd.concat([fresh, pd.read_csv("cars.csv")[:50]]).to_csv("mixed.csv", index=False)
+    code, _, errors = call("update", "cars.takagi", "mixed.csv", "-o", "newer.takagi")
+    assert (code, " of these rows trained the model already, and count twice." in errors) == (0, True)
+    model = load("cars.takagi")
+    del model[-1].known_rows_
+    save(model, "forgetful.takagi")
+    code, _, errors = call("update", "forgetful.takagi", "new.csv")
+    assert (code, "the model file does not know the rows of its fit" in errors) == (0, True)
 
 
 def test_what_cannot_be_is_said_and_nothing_is_written(call, fresh, scratch, listing):

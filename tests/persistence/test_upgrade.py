@@ -1,12 +1,17 @@
 """Files of earlier versions, written by them and kept: they are loaded from now on."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from saved_models import seal
 
-from takagi import load, save
+from takagi import TSKRegressor, load, save
+from takagi.known import KnownRows
+from takagi.persistence import ModelFileError
+from takagi.scores import Score, ScoreSheet
 
 FOLDER = Path(__file__).parents[1] / "data" / "models"
 
@@ -54,3 +59,27 @@ def test_models_from_before_there_were_limits_have_none(name):
     members = getattr(last, "estimators_", [last])
     assert {one.extrapolation for one in (last, *members)} == {"linear"}
     assert all(one.model_.limits is None for one in members)
+
+
+def test_rows_that_are_listed_with_the_scores_are_known(tmp_path):
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    model = TSKRegressor(n_rules=2, max_iter=20, random_state=0).fit(X, X[:, 0])
+    score = Score("this", 1.0, 0.9, 1.1, 0.5)
+    model.scores_ = ScoreSheet("RMSE", "R2", "folds", 50, (score, score))
+    model.known_rows_ = KnownRows.collect(X, X[:, 0])
+    save(model, tmp_path / "now.takagi")
+    document = json.loads((tmp_path / "now.takagi").read_bytes())
+    document["scores"]["seen"] = document.pop("known_rows")
+    (tmp_path / "before.takagi").write_bytes(seal(document))
+    again = load(tmp_path / "before.takagi")
+    assert (again.known_rows_, again.scores_) == (model.known_rows_, model.scores_)
+
+
+@pytest.mark.parametrize(("hashes", "reason"), [([3, 1], "that grow"), ([-1], "at least 0"), (7, "a list")])
+def test_rows_that_cannot_be_are_refused(hashes, reason, tmp_path):
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    save(TSKRegressor(n_rules=2, max_iter=20, random_state=0).fit(X, X[:, 0]), tmp_path / "m.takagi")
+    document = json.loads((tmp_path / "m.takagi").read_bytes())
+    (tmp_path / "m.takagi").write_bytes(seal({**document, "known_rows": hashes}))
+    with pytest.raises(ModelFileError, match=reason):
+        load(tmp_path / "m.takagi")

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from takagi.report import ModelReport
-from takagi.workflow import ModelSettings, TrainingTable, keep_scores, score_settings, train_model
+from takagi.workflow import ModelSettings, TrainingTable, keep_rows, keep_scores, score_settings, train_model
 
 pytest.importorskip("jinja2")
 pytestmark = pytest.mark.usefixtures("one_process")
@@ -20,7 +20,8 @@ def test_the_report_shows_the_score_of_the_fit_on_rows_that_trained_the_model():
     data = TrainingTable(X, y, [], 0, len(y))
     model = train_model(X, y, ModelSettings(2, "droprule", max_iter=50))
     assert ModelReport(model, X, y, simplify=False).to_dict()["kept"] is None
-    sheet = keep_scores(model, score_settings(data, ModelSettings(2, "droprule", max_iter=50)), data)
+    sheet = keep_scores(model, score_settings(data, ModelSettings(2, "droprule", max_iter=50)))
+    keep_rows(model, data)
     report = ModelReport(model, X, y, simplify=False)
     kept = report.to_dict()["kept"]
     assert (kept["is_shown"], kept["seen"], kept["verdict"]) == (True, 1.0, sheet.describe())
@@ -34,9 +35,23 @@ def test_the_report_scores_other_rows_and_says_so():
     X, y = make_rows()
     model = train_model(X, y, ModelSettings(2, "droprule", max_iter=50))
     data = TrainingTable(X, y, [], 0, len(y))
-    keep_scores(model, score_settings(data, ModelSettings(2, "droprule", max_iter=50)), data)
+    keep_scores(model, score_settings(data, ModelSettings(2, "droprule", max_iter=50)))
+    keep_rows(model, data)
     report = ModelReport(model, X + 0.01, y, simplify=False)
     assert (report.to_dict()["kept"]["is_shown"], report.to_dict()["kept"]["seen"]) == (False, 0.0)
     page = " ".join(report.to_html().split())
     assert "scored on the rows given to this report, which did not train them" in page
     assert "When the model was fitted, its RMSE was" in page
+
+
+def test_a_report_without_scores_says_which_rows_trained_the_model():
+    X, y = make_rows()
+    model = train_model(X, y, ModelSettings(2, "droprule", max_iter=50))
+    unknown = " ".join(ModelReport(model, X, y, simplify=False).to_html().split())
+    assert "the model does not know whether they trained it" in unknown
+    keep_rows(model, TrainingTable(X, y, [], 0, len(y)))
+    page = " ".join(ModelReport(model, X, y, simplify=False).to_html().split())
+    assert "100 % of the rows given to this report trained the rules, so their error here is too small." in page
+    page = " ".join(ModelReport(model, X + 1, y, simplify=False).to_html().split())
+    assert "The rules are scored on the rows given to this report, which did not train them." in page
+    assert "trained the rules" not in page

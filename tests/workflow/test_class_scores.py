@@ -10,6 +10,7 @@ from takagi.tables import RequestError
 from takagi.workflow import (
     ModelSettings,
     TrainingTable,
+    keep_rows,
     keep_scores,
     plan_splits,
     score_settings,
@@ -67,13 +68,14 @@ def test_model_files_keep_the_scores_the_name_of_the_target_and_know_their_rows(
     data = make_table()
     splits = plan_splits(150, once=True, labels=data.labels)
     model = train_model(data.X, data.y, QUICK)
-    sheet = keep_scores(model, score_settings(data, QUICK, splits=splits), data)
+    sheet = keep_scores(model, score_settings(data, QUICK, splits=splits))
+    keep_rows(model, data)
     save(model, tmp_path / "m.takagi")
     again = load(tmp_path / "m.takagi")[-1]
     assert (again.scores_, again.target_name_) == (sheet, "level")
     target = (data.labels[:, None] == again.classes_).astype(float)
-    assert sheet.find_seen(model[:-1].transform(data.X), target) == 1
-    assert sheet.find_seen(model[:-1].transform(data.X), target[:, ::-1]) < 0.7  # rows with another class are others
+    assert again.known_rows_.find_part(model[:-1].transform(data.X), target) == 1
+    assert again.known_rows_.find_part(model[:-1].transform(data.X), target[:, ::-1]) < 0.7  # other classes, other rows
 
 
 def test_parts_have_all_classes_in_proportion():

@@ -4,11 +4,14 @@ import pytest
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 
+from takagi import update
+from takagi.known import KnownRows
 from takagi.persistence import load, save
 from takagi.scores import COVERAGE
 from takagi.workflow import (
     ModelSettings,
     TrainingTable,
+    keep_rows,
     keep_scores,
     plan_splits,
     score_model,
@@ -133,15 +136,34 @@ def test_a_model_is_scored_on_rows_held_out():
     assert [score.who for score in sheet.scores[1:]] == ["ridge regression", "boosted trees", "always the mean"]
 
 
-def test_a_model_keeps_its_scores_and_knows_its_rows(tmp_path):
+def test_a_model_keeps_its_scores(tmp_path):
     data = make_table(700)
     model = train_model(data.X, data.y, QUICK)
-    sheet = keep_scores(model, score_two(data), data)
+    sheet = keep_scores(model, score_two(data))
     assert sheet.scores[0].who == "takagi, 2 rules"
-    rows, y = data.X.to_numpy(), data.y.to_numpy()
-    assert sheet.find_seen(rows, y) == 1.0
-    assert sheet.find_seen(rows + 1, y) == 0.0
-    assert 0.3 < sheet.find_seen(np.vstack([rows, rows + 1]), np.hstack([y, y])) < 0.7
     save(model, tmp_path / "m.takagi")
     assert load(tmp_path / "m.takagi")[-1].scores_ == sheet
     assert not hasattr(model.fit(data.X, data.y)[-1], "scores_")
+
+
+def test_a_model_knows_its_rows_with_and_without_a_score(tmp_path):
+    data = make_table(700)
+    model = train_model(data.X, data.y, QUICK)
+    keep_rows(model, data)
+    save(model, tmp_path / "m.takagi")
+    known = load(tmp_path / "m.takagi")[-1].known_rows_
+    assert known == model[-1].known_rows_
+    rows, y = data.X.to_numpy(), data.y.to_numpy()
+    assert known.find_part(rows, y) == 1.0
+    assert known.find_part(rows + 1, y) == 0.0
+    assert 0.3 < known.find_part(np.vstack([rows, rows + 1]), np.hstack([y, y])) < 0.7
+    assert not hasattr(model.fit(data.X, data.y)[-1], "known_rows_")
+
+
+def test_an_update_adds_the_new_rows_to_the_known_ones():
+    data = make_table(300)
+    old, new = np.arange(200), np.arange(200, 300)
+    model = train_model(*data.take(old), QUICK)
+    keep_rows(model, TrainingTable(*data.take(old), [], 0, 200))
+    update(model, *data.take(new))
+    assert model[-1].known_rows_ == KnownRows.collect(data.X.to_numpy(), data.y.to_numpy())

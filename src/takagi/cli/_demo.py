@@ -48,7 +48,8 @@ def demo(
     print_text(f"{len(X)} wines: {_TARGET} from {', '.join(_COLUMNS)}\n")
     score = run_watched(workflow.score_settings, data, settings)
     model = run_watched(workflow.train_model, X, data.y, settings, task=f"Training on all {len(X)} rows")
-    score = workflow.keep_scores(model, score, data)
+    score = workflow.keep_scores(model, score)
+    workflow.keep_rows(model, data)
     show_scores(score)
     print_text(f"\n{export_text(model)}")
     if files:

@@ -246,7 +246,8 @@ def _train(
         sheet = run_watched(workflow.score_settings, data, settings, _list_others(settings), splits)
     task = f"Training {settings.words} on all {len(data.y):,} rows"
     model = run_watched(workflow.train_model, data.X, data.y, settings, task=task)
-    return model, None if sheet is None else workflow.keep_scores(model, sheet, data)
+    workflow.keep_rows(model, data)
+    return model, None if sheet is None else workflow.keep_scores(model, sheet)
 
 
 def _list_others(settings: workflow.ModelSettings) -> dict[str, workflow.ModelSettings]:
@@ -272,9 +273,8 @@ def _train_in_parts(
     pair = workflow.split_off(len(data.y), 0.0 if no_score else 0.2, settings.random_state)
     pair = pair if splits is None else splits.pairs[0]
     model = _keep_best(output, lambda: run_watched(workflow.train_in_parts, parts, data, pair[1], settings))
-    if no_score:
-        return model, None
-    return model, workflow.keep_scores(model, workflow.score_model(model, data, pair), data)
+    workflow.keep_rows(model, data)
+    return model, None if no_score else workflow.keep_scores(model, workflow.score_model(model, data, pair))
 
 
 def _has_parts(table: list[str]) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from takagi._text import count, format_share
@@ -64,6 +65,10 @@ def _show(found: ModelUpdate, label: str, loaded: LoadedModel) -> None:
     print_text(f"{label}: {count(found.n_rows, 'new row')}, beside {count(found.n_before, 'row')} of the fit")
     before, after = write_errors([found.before, found.after])
     print_text(f"{found.measure} on the new rows: {before} before, {after} after (each by an update with the others)")
+    if np.isnan(found.seen):
+        print_note("the model file does not know the rows of its fit; any of them among the new rows count twice.")
+    elif found.seen > 0:
+        print_note(f"{format_share(found.seen)} of these rows trained the model already, and count twice.")
     if found.after >= found.before:
         print_note("the update does not lower the error on the new rows; the model as it was is as good.")
     _show_rules(found, loaded)

@@ -306,7 +306,8 @@ class BaseTSK(BaseEstimator):
     def _take(self, fitted: Fitted, data: TrainingData, stream: Stream | None = None) -> Any:
         """Set the fitted attributes; no other place does."""
         self._take_columns(data, stream)
-        self.__dict__.pop("scores_", None)  # which are of another model
+        for name in ("scores_", "known_rows_"):  # which are of another model
+            self.__dict__.pop(name, None)
         self.model_ = fitted.model.rename(data.feature_names, data.target_names)
         for name in _USED:
             setattr(self, f"{name}_", getattr(fitted.config, name))

@@ -176,7 +176,7 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
         """Set the fitted attributes, except those about errors."""
         self.estimators_, self.stages_ = members, tuple(watch.stages)
         self.n_features_in_, self.is_single_target_ = data.X.shape[1], data.is_single_target
-        for name in ("feature_names_in_", "scores_"):  # of an earlier fit
+        for name in ("feature_names_in_", "scores_", "known_rows_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         if data.feature_names is not None:
             self.feature_names_in_ = data.feature_names

@@ -55,6 +55,8 @@ def update(model: Any, X: Table, y: Table) -> Any:
     estimator.model_ = updated
     for name in ("scores_", "stream_"):  # which are of another model
         estimator.__dict__.pop(name, None)
+    if hasattr(estimator, "known_rows_"):
+        estimator.known_rows_ = estimator.known_rows_.add(rows.X, rows.y)
     return model
 
 

@@ -19,6 +19,7 @@ MAX_BYTES = 100_000_000
 _START = re.compile(rb'\{\s*"format"\s*:\s*"takagi-model"\s*,\s*"version"\s*:\s*(\d{1,9})\s*,')
 _HEAD = re.compile(rb'\{"format":"takagi-model","version":\d+,"takagi":"[\w.+!-]+","sha256":"([0-9a-f]{64})","model":')
 _HEAD_BYTES = 1000
+_FIELDS = ("format", "version", "takagi", "sha256", "model")
 _PIECE_BYTES = 2**20
 _NO_DIGEST = "0" * 64
 
@@ -30,6 +31,7 @@ class Document(NamedTuple):
 
     model: Node
     scores: Node | None
+    known_rows: Node | None
 
 
 def write_document(path: str | os.PathLike, content: dict[str, Any]) -> None:
@@ -46,8 +48,9 @@ def read_document(path: str | os.PathLike, max_bytes: int, decode: Callable[[Doc
     with open_regular(path) as stream:
         try:
             content = _read_checked(stream, max_bytes)
-            parts = parse(content).open(("format", "version", "takagi", "sha256", "model"), optional=("scores",))
-            return decode(Document(upgrade(parts["model"], parts["version"].integer(least=1)), parts.get("scores")))
+            parts = parse(content).open(_FIELDS, optional=("scores", "known_rows"))
+            model = upgrade(parts["model"], parts["version"].integer(least=1))
+            return decode(Document(model, parts.get("scores"), parts.get("known_rows")))
         except ModelFileError as error:
             raise ModelFileError(f"{path} cannot be loaded: {error}") from None
 

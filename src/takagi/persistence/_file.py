@@ -5,15 +5,16 @@ from typing import Any
 
 from takagi.persistence._codec import decode_model, encode_model
 from takagi.persistence._document import MAX_BYTES, Document, read_document, write_document
-from takagi.persistence._scores import decode_scores, encode_scores
+from takagi.persistence._scores import decode_known_rows, decode_scores, encode_known_rows, encode_scores
 
 
 def save(model: Any, path: str | os.PathLike) -> None:
     """Write a fitted model to a file that `load` reads.
 
-    The file has the rules with their names and profile, the parameters, the history, scores from `takagi fit`, and the
-    steps of a pipeline before the regressor: a `TableEncoder` and scalers. Writing is atomic: an existing file stays
-    whole until the new one is complete. A `random_state` that is a generator is not kept.
+    The file holds the rules with their names and profile, the parameters, the history, scores that `takagi fit` found
+    and hashes of some rows that it trained on, and the steps of a pipeline before the regressor: a `TableEncoder` and
+    scalers. It is written beside its place and then moved there, so a file that was there before stays whole until the
+    new one is. A `random_state` that is a generator is not kept.
 
     Parameters
     ----------
@@ -33,7 +34,7 @@ def save(model: Any, path: str | os.PathLike) -> None:
     ...     load(pathlib.Path(folder, "brake.takagi")) == rules
     True
     """
-    write_document(path, {"model": encode_model(model), **encode_scores(model)})
+    write_document(path, {"model": encode_model(model), **encode_scores(model), **encode_known_rows(model)})
 
 
 def load(path: str | os.PathLike, *, max_bytes: int = MAX_BYTES) -> Any:
@@ -79,4 +80,6 @@ def _decode(document: Document) -> Any:
     model = decode_model(document.model)
     if document.scores is not None:
         decode_scores(model, document.scores)
+    if document.known_rows is not None:
+        decode_known_rows(model, document.known_rows)
     return model

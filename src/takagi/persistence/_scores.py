@@ -1,11 +1,13 @@
-"""Scores of a model as plain JSON values and back."""
+"""Scores of a model, and hashes of the rows that trained it, as plain JSON values and back."""
 
+import itertools
 from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
 
 from takagi._model import list_steps
+from takagi.known import KnownRows
 from takagi.persistence._schema import Node
 from takagi.scores import Score, ScoreSheet
 
@@ -23,11 +25,9 @@ def encode_scores(model: Any) -> dict[str, Any]:
 
 
 def decode_scores(model: Any, node: Node) -> None:
-    """Set the scores of a model from the output of `encode_scores`."""
-    last = list_steps(model)[-1]
-    if not hasattr(last, "get_params"):
-        node.refuse("absent for rules alone")
-    parts = node.open(_FIELDS)
+    """Give a model the scores that `encode_scores` made plain values of."""
+    last = _find_last(model, node)
+    parts = node.open(_FIELDS, optional=("seen",))
     scores = tuple(_decode(score) for score in parts["scores"])
     if len(scores) < 2:
         parts["scores"].refuse("a list of at least 2 scores")
@@ -37,8 +37,31 @@ def decode_scores(model: Any, node: Node) -> None:
         method=parts["method"].text(),
         n_rows=parts["n_rows"].integer(least=1),
         scores=scores,
-        seen=tuple(number.integer(least=0) for number in parts["seen"]),
     )
+    if "seen" in parts:  # of files from before models without scores knew their rows
+        decode_known_rows(model, parts["seen"])
+
+
+def encode_known_rows(model: Any) -> dict[str, list[int]]:
+    """Return hashes of the rows that trained a model under their name; nothing if they are not known."""
+    known = getattr(list_steps(model)[-1], "known_rows_", None)
+    return {} if known is None else {"known_rows": list(known.hashes)}
+
+
+def decode_known_rows(model: Any, node: Node) -> None:
+    """Let a model know rows by the hashes that `encode_known_rows` listed."""
+    hashes = tuple(number.integer(least=0) for number in node)
+    if any(one >= other for one, other in itertools.pairwise(hashes)):
+        node.refuse("a list of integers that grow")
+    _find_last(model, node).known_rows_ = KnownRows(hashes)
+
+
+def _find_last(model: Any, node: Node) -> Any:
+    """Return the estimator that a model ends in."""
+    last = list_steps(model)[-1]
+    if not hasattr(last, "get_params"):
+        node.refuse("absent for rules alone")
+    return last
 
 
 def _encode(value: Any) -> Any:

@@ -36,19 +36,27 @@ def score_outputs(
     return scores
 
 
-def find_kept_scores(regressor: Any, rows: FloatArray, target: FloatArray) -> dict[str, Any] | None:
-    """Return the scores that a model keeps, and the fraction of the given rows that trained it; None if it has none."""
+def find_seen(regressor: Any, rows: FloatArray, target: FloatArray) -> float:
+    """Return which part of some rows trained a model; NaN if it does not know."""
+    known = getattr(regressor, "known_rows_", None)
+    return np.nan if known is None else known.find_part(rows, target)
+
+
+def find_kept_scores(regressor: Any, seen: float) -> dict[str, Any] | None:
+    """Return the scores that a model keeps of its fit, and whether they are to be shown; None if it has none.
+
+    They are, if more than a few of the rows of a report trained the model, or if that is not known.
+    """
     sheet = getattr(regressor, "scores_", None)
     if sheet is None:
         return None
-    seen = sheet.find_seen(rows, target)
     return {
         **{name: getattr(sheet, name) for name in ("measure", "second", "method", "n_rows")},
         "coverage": COVERAGE,
         "scores": [asdict(score) for score in sheet.scores],
         "verdict": sheet.describe(),
         "seen": seen,
-        "is_shown": not seen <= _FEW_SEEN,  # unknown rows may have trained the model
+        "is_shown": not seen <= _FEW_SEEN,
     }
 
 

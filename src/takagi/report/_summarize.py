@@ -15,7 +15,7 @@ from takagi.inspection import check_rules, feature_importance, rule_importance
 from takagi.kernels import PARAMETERS
 from takagi.profile import spread_rows
 from takagi.report._classes import describe_classes, score_classes
-from takagi.report._fit import find_kept_scores, find_residuals, score_outputs, summarize_history
+from takagi.report._fit import find_kept_scores, find_residuals, find_seen, score_outputs, summarize_history
 from takagi.report._simplification import summarize_simplification
 from takagi.report._table import describe_columns, list_findings, pick_rows, take_rows
 from takagi.rulebase import RuleBase, apply_link, choose_origin
@@ -54,6 +54,7 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
     classes = fit["classes"]
     importance = _rank_for_outputs(model, opened, X, y, options)
     order = _order_columns(importance, np.ones(rules.n_outputs) if classes else target.std(axis=0))
+    seen = find_seen(opened.regressor, rows, target)
     what = " or ".join(classes) if classes else ", ".join(name_outputs(rules))
     return _make_plain(
         {
@@ -70,7 +71,8 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
             },
             "findings": list_findings(opened, X, y),
             **fit,
-            "kept": find_kept_scores(opened.regressor, rows, target),
+            "seen": seen,
+            "kept": find_kept_scores(opened.regressor, seen),
             "order": order,
             "rules": _list_rules(model, opened, X, y, order),
             "projections": [line for part in rules.parts for line in describe_projections(part)],

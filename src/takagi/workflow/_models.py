@@ -123,14 +123,14 @@ class LoadedModel:
         return y[:, 0] if len(targets) == 1 else y, present
 
     def find_seen(self, rows: LabeledRows) -> float:
-        """Return the fraction of rows that trained the model; NaN if it is not known."""
-        sheet = getattr(self.last, "scores_", None)
-        if sheet is None:
+        """Return which part of rows trained the model; NaN if it does not know."""
+        known = getattr(self.last, "known_rows_", None)
+        if known is None:
             return np.nan
-        from takagi.workflow._measures import ClassMeasure  # imports scikit-learn, as only whole models have scores
+        from takagi.workflow._measures import ClassMeasure  # takes scikit-learn, as only whole models know rows
 
         y = rows.y if self.classes is None else ClassMeasure(self.classes).encode(rows.y)
-        return sheet.find_seen(self.opened.encode(rows.X), y)
+        return known.find_part(self.opened.encode(rows.X), y)
 
     def find_rows(self, table: OpenTable, wanted: Sequence[int]) -> dict[int, Any]:
         """Return rows of a table by their numbers, each as a table of one row; reads no more than needed."""

@@ -17,7 +17,8 @@ from threadpoolctl import threadpool_limits
 
 from takagi._text import count
 from takagi._typing import FloatArray, IntArray
-from takagi.scores import COVERAGE, Score, ScoreSheet, pick_hashes
+from takagi.known import KnownRows
+from takagi.scores import COVERAGE, Score, ScoreSheet
 from takagi.workflow._events import Event, Tell, ignore
 from takagi.workflow._measures import MEASURES, Measure
 from takagi.workflow._settings import ModelSettings, build_model
@@ -95,13 +96,17 @@ def compare_predictions(y: Any, predictions: Mapping[str, FloatArray], method: s
     return _summarize(looks, data, Splits(((rows[:0], rows),), 1, method), measure)
 
 
-def keep_scores(model: Pipeline, sheet: ScoreSheet, data: TrainingTable) -> ScoreSheet:
-    """Store scores in their model, which was trained on the table, and return them with its size."""
+def keep_scores(model: Pipeline, sheet: ScoreSheet) -> ScoreSheet:
+    """Store scores in the model that they are of, and return them with its size."""
     name = f"takagi, {describe_size(model)}"
-    hashes = pick_hashes(model[:-1].transform(data.X), MEASURES[data.task](data.y).encode(data.y))
-    sheet = replace(sheet, scores=(replace(sheet.scores[0], who=name), *sheet.scores[1:]), seen=hashes)
-    model[-1].scores_ = sheet
-    return sheet
+    model[-1].scores_ = replace(sheet, scores=(replace(sheet.scores[0], who=name), *sheet.scores[1:]))
+    return model[-1].scores_
+
+
+def keep_rows(model: Pipeline, data: TrainingTable) -> None:
+    """Let a model know the rows of the table that it was trained on."""
+    target = MEASURES[data.task](data.y).encode(data.y)
+    model[-1].known_rows_ = KnownRows.collect(model[:-1].transform(data.X), target)
 
 
 def count_all_rules(model: Pipeline) -> int:

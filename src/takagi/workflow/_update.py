@@ -46,6 +46,8 @@ class ModelUpdate:
         The error on the new rows of the old model, and of updates in cross-validation.
     rules : tuple of MovedRule
         The rules in their order.
+    seen : float
+        Which part of the new rows trained the model before; NaN if it does not know its rows.
     """
 
     model: Any
@@ -55,11 +57,12 @@ class ModelUpdate:
     before: float
     after: float
     rules: tuple[MovedRule, ...]
+    seen: float
 
 
 def update_model(loaded: LoadedModel, rows: LabeledRows) -> ModelUpdate:
-    """Update a copy of a model with new rows; the loaded model does not change."""
-    _check(loaded, rows)
+    """Let a model go on with rows that are new to it; the model that was loaded stays as it is."""
+    seen = _check(loaded, rows)
     old, new = read_new_rows(loaded.model, rows.X, rows.y)
     assert old.profile is not None
     model = update(deepcopy(loaded.model), rows.X, rows.y)
@@ -69,11 +72,12 @@ def update_model(loaded: LoadedModel, rows: LabeledRows) -> ModelUpdate:
     before, after = (
         loss.report(loss.measure_rows(outputs, new.y).mean()) for outputs in (old.predict_raw(new.X), new.y - left)
     )
-    return ModelUpdate(model, old.profile.n_rows, len(new.X), measure, before, after, _list_moved(old, now, new.X))
+    moved = _list_moved(old, now, new.X)
+    return ModelUpdate(model, old.profile.n_rows, len(new.X), measure, before, after, moved, seen)
 
 
-def _check(loaded: LoadedModel, rows: LabeledRows) -> None:
-    """Raise an error that says what to do if a model cannot be updated with the rows."""
+def _check(loaded: LoadedModel, rows: LabeledRows) -> float:
+    """Return which part of rows trained a model; raise an error where it cannot go on with them."""
     if hasattr(loaded.last, "estimators_"):
         raise RequestError(
             "a committee is fitted as a whole and cannot go on; fit one anew to the old and the new rows.", "committee"
@@ -88,6 +92,7 @@ def _check(loaded: LoadedModel, rows: LabeledRows) -> None:
             f"{100 * seen:.0f} % of these rows trained the model already, and would count twice. Give the new rows "
             "alone, or fit a model to all rows anew."
         )
+    return seen
 
 
 def _list_moved(old: RuleModel, new: RuleModel, X: FloatArray) -> tuple[MovedRule, ...]:
