@@ -34,6 +34,30 @@ def test_help_shows_an_example_of_every_command(words, capsys):
     assert f"Example: {' '.join(['takagi', *words])}" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    "words", [(), ("data", "fetch"), ("experiment", "run"), *((command.name,) for command in COMMANDS)]
+)
+def test_help_is_plain_and_fits_the_screen(words, capsys, monkeypatch):
+    monkeypatch.setattr("takagi.cli._console.console._width", 80)
+    run(*words, "--help")
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    assert not set("<>{}╭│") & set(shown)
+    assert "--no-quick" not in shown
+
+
+def test_help_says_how_to_call_a_command_and_what_its_defaults_are(capsys):
+    run("fit", "--help")
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.startswith("Usage: takagi fit TABLE... --target COLUMN --output MODEL [OPTIONS] Fit a few rules")
+    assert "-t, --target COLUMN The column to predict. [required]" in shown
+    assert "--max-levels N The most levels of a category that are told apart;" in shown
+    assert "means. [default: 20]" in shown
+    assert "--accurate Many rules" in shown
+    run("data", "fetch", "--help")
+    assert "Usage: takagi data fetch [NAMES]... [OPTIONS]" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_summaries_are_what_the_commands_say_of_themselves(command, capsys):
     run(command.name, "--help")

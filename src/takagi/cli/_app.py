@@ -3,7 +3,6 @@
 import errno
 import logging
 import os
-import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ import typer
 from takagi import __version__
 from takagi._text import remove_controls
 from takagi.cli._console import Misuse, forget, notes, print_error, print_note, set_output
+from takagi.cli._help import PlainCommand, PlainGroup
 
 _INTERRUPTED = 130  # what a shell makes of Ctrl-C
 
@@ -145,7 +145,7 @@ _WITHOUT_ARGUMENTS = ("demo", "warm-up")
 
 def make_app(words: list[str]) -> typer.Typer:
     """Return the command line, with what belongs to the command that is called, and the others by name only."""
-    app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+    app = typer.Typer(cls=PlainGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
     app.callback(epilog="Example: takagi demo")(takagi)
     called = next((word for word in words if not word.startswith("-")), "")
     for command in COMMANDS:
@@ -165,7 +165,8 @@ def _add_command(app: typer.Typer, command: Command) -> None:
         return
     app.command(
         command.name,
-        help=re.sub(r"(?<=\S)\n *(?=\S)", " ", function.__doc__ or ""),  # typer would keep the line breaks
+        cls=PlainCommand,
+        help=function.__doc__,
         epilog=f"Example: {command.example}",
         rich_help_panel=command.section,
         no_args_is_help=command.name not in _WITHOUT_ARGUMENTS,

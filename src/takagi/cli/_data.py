@@ -8,10 +8,12 @@ import typer
 from rich.table import Table
 
 from takagi.cli._console import console, print_json
+from takagi.cli._help import PlainCommand, PlainGroup
 from takagi.cli._options import AsJson, Quiet
 from takagi.datasets import describe_dataset, fetch_dataset, find_dataset, get_data_home, list_datasets
 
 data_app = typer.Typer(
+    cls=PlainGroup,
     no_args_is_help=True,
     help="List and fetch the paper's 22 regression sets.",
     epilog="Example: takagi data fetch Yacht",
@@ -33,7 +35,7 @@ Folder = Annotated[
 ]
 
 
-@data_app.command("list", epilog="Example: takagi data list --json")
+@data_app.command("list", cls=PlainCommand, epilog="Example: takagi data list --json")
 def list_table(data_home: Folder = None, as_json: AsJson = False) -> None:
     """Print the paper's table of datasets, and which files are on this machine."""
     rows = [_describe(index, name, data_home) for index, name in enumerate(list_datasets(), start=1)]
@@ -43,7 +45,7 @@ def list_table(data_home: Folder = None, as_json: AsJson = False) -> None:
         console.print(_draw(rows))
 
 
-@data_app.command(epilog="Example: takagi data fetch Yacht autoMPG")
+@data_app.command(cls=PlainCommand, epilog="Example: takagi data fetch Yacht autoMPG")
 def fetch(
     names: Annotated[
         list[str] | None, typer.Argument(callback=_check_names, show_default=False, help="All 22 if none is given.")
@@ -63,7 +65,7 @@ def fetch(
         raise ExceptionGroup("some files could not be fetched", list(dict.fromkeys(errors.values())))
 
 
-@data_app.command(epilog="Example: takagi data path Yacht")
+@data_app.command(cls=PlainCommand, epilog="Example: takagi data path Yacht")
 def path(
     names: Annotated[
         list[str] | None, typer.Argument(callback=_check_names, show_default=False, help="Datasets.")

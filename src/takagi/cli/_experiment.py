@@ -11,6 +11,7 @@ from rich.table import Table
 
 from takagi._messages import unknown_name
 from takagi.cli._console import console, make_table, print_error, print_json, set_output
+from takagi.cli._help import PlainCommand, PlainGroup
 from takagi.cli._options import AsJson, Quiet
 from takagi.cli._progress import ProgressBars
 from takagi.experiments import (
@@ -34,7 +35,7 @@ from takagi.experiments import (
 from takagi.workflow import Event
 
 experiment_app = typer.Typer(
-    no_args_is_help=True, help="Run the paper's experiments, draw its figures, judge its claims."
+    cls=PlainGroup, no_args_is_help=True, help="Run the paper's experiments, draw its figures, judge its claims."
 )
 
 Figure = Annotated[str, typer.Argument(metavar="FIGURE", help="fig3a, fig3b, fig4, fig5, fig6, fig7, fig8 or all.")]
@@ -42,18 +43,24 @@ StoreFolder = Annotated[Path, typer.Option("--store", metavar="FOLDER", help="Wh
 _STORE = Path("takagi-results")
 
 
-@experiment_app.command("run", epilog="Example: takagi experiment run fig4 --quick")
+@experiment_app.command("run", cls=PlainCommand, epilog="Example: takagi experiment run fig4 --quick")
 def run_figure(
     figure: Figure,
     store: StoreFolder = _STORE,
-    quick: Annotated[bool, typer.Option(help="A small plan of a few minutes.")] = False,
-    datasets: Annotated[str | None, typer.Option(help="Only these datasets, with commas between.")] = None,
-    repeats: Annotated[int | None, typer.Option(min=1, help="Only the first so many partitions.")] = None,
-    rules: Annotated[str | None, typer.Option(help="Only these numbers of rules, with commas between.")] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Threads or processes; all cores by default.")] = None,
-    backend: Annotated[str, typer.Option(help="threads, processes or dask.")] = "threads",
+    quick: Annotated[bool, typer.Option("--quick", help="A small plan of a few minutes.")] = False,
+    datasets: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="Only these datasets, with commas between.")
+    ] = None,
+    repeats: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first so many partitions.")] = None,
+    rules: Annotated[
+        str | None, typer.Option(metavar="N,N,...", help="Only these numbers of rules, with commas between.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Threads or processes; all cores by default.")
+    ] = None,
+    backend: Annotated[str, typer.Option(metavar="NAME", help="threads, processes or dask.")] = "threads",
     scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler; implies dask.")] = None,
-    seed: Annotated[int, typer.Option(help="Base seed of all random numbers.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Base seed of all random numbers.")] = 0,
     data_home: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Folder of the data.")] = None,
     quiet: Quiet = False,
 ) -> None:
@@ -89,7 +96,7 @@ def run_figure(
     _report_failures(failed)
 
 
-@experiment_app.command("draw", epilog="Example: takagi experiment draw fig4 -o figures")
+@experiment_app.command("draw", cls=PlainCommand, epilog="Example: takagi experiment draw fig4 -o figures")
 def draw_command(
     figure: Figure,
     store: StoreFolder = _STORE,
@@ -113,7 +120,7 @@ def draw_command(
         raise typer.Exit(1)
 
 
-@experiment_app.command(epilog="Example: takagi experiment show fig4 --json")
+@experiment_app.command(cls=PlainCommand, epilog="Example: takagi experiment show fig4 --json")
 def show(figure: Figure, store: StoreFolder = _STORE, as_json: AsJson = False) -> None:
     """Print the numbers behind a figure."""
     names = _expand(figure)
@@ -127,7 +134,7 @@ def show(figure: Figure, store: StoreFolder = _STORE, as_json: AsJson = False) -
         console.print(_draw_table(name, shown))
 
 
-@experiment_app.command(epilog="Example: takagi experiment claims --store results")
+@experiment_app.command(cls=PlainCommand, epilog="Example: takagi experiment claims --store results")
 def claims(
     store: StoreFolder = _STORE,
     as_json: AsJson = False,

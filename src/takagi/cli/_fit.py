@@ -34,6 +34,9 @@ from takagi.tables import DatasetError, TableLayout
 _MOST_LINES = 40  # of rules that are printed
 
 
+_COLUMNS = "Columns"  # a section of the help
+
+
 class Extrapolation(Enum):
     """What a model says far beyond its data."""
 
@@ -65,8 +68,9 @@ def fit(
     task: Annotated[
         TaskKind | None,
         typer.Option(
+            metavar="KIND",
             show_default="by the target",
-            help="Predict classes or numbers; text, true and false, and two numbers are classes.",
+            help="classification or regression; text, true and false, and two numbers are classes.",
         ),
     ] = None,
     rules: Annotated[
@@ -95,7 +99,8 @@ def fit(
     extrapolation: Annotated[
         Extrapolation,
         typer.Option(
-            help="Far beyond the training rows, hold values one range out, or let formulas go on without end."
+            metavar="HOW",
+            help="Far beyond the training rows: hold values one range out, or linear, formulas that go on without end.",
         ),
     ] = Extrapolation.hold,
     tune: Annotated[
@@ -109,21 +114,30 @@ def fit(
         ),
     ] = False,
     drop: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out, or several with *; repeatable.")
+        list[str] | None,
+        typer.Option(
+            rich_help_panel=_COLUMNS, metavar="COLUMN", help="A column to leave out, or several with *; repeatable."
+        ),
     ] = None,
     category: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="A column of codes, to read as a category; repeatable.")
+        list[str] | None,
+        typer.Option(
+            rich_help_panel=_COLUMNS, metavar="COLUMN", help="A column of codes, to read as a category; repeatable."
+        ),
     ] = None,
     number: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="A column to read as numbers; repeatable.")
+        list[str] | None,
+        typer.Option(rich_help_panel=_COLUMNS, metavar="COLUMN", help="A column to read as numbers; repeatable."),
     ] = None,
     date: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="A column to read as dates; repeatable.")
+        list[str] | None,
+        typer.Option(rich_help_panel=_COLUMNS, metavar="COLUMN", help="A column to read as dates; repeatable."),
     ] = None,
     max_levels: Annotated[
         int,
         typer.Option(
             min=1,
+            rich_help_panel=_COLUMNS,
             metavar="N",
             help="The most levels of a category that are told apart; one with more goes by the target's means.",
         ),

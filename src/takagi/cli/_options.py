@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+READING = "How the table is read"  # a section of the help
 _TABLE = (
     "A CSV, TSV, Parquet, Excel, OpenDocument or JSON lines file, also in gzip or zip; a database, such as "
     "sqlite:///plant.db; or - for text on the standard input"
@@ -36,6 +37,7 @@ MaybeTableFile = Annotated[
 Sheet = Annotated[
     str | None,
     typer.Option(
+        rich_help_panel=READING,
         metavar="SHEET",
         show_default=False,
         help="Of a book, a sheet's name or number from 1; of a zip archive, a file's.",
@@ -45,6 +47,7 @@ HeaderRow = Annotated[
     int | None,
     typer.Option(
         min=1,
+        rich_help_panel=READING,
         metavar="N",
         show_default="found out",
         help="The line, or row of a sheet, that holds the names, from 1; what is above it is left out.",
@@ -52,14 +55,27 @@ HeaderRow = Annotated[
 ]
 Query = Annotated[
     str | None,
-    typer.Option(metavar="SQL", show_default=False, help="Of a database, the query whose rows are the table."),
+    typer.Option(
+        rich_help_panel=READING,
+        metavar="SQL",
+        show_default=False,
+        help="Of a database, the query whose rows are the table.",
+    ),
 ]
 NoHeader = Annotated[
-    bool, typer.Option("--no-header", help="The first line is data; the columns are named x0, x1 and so on.")
+    bool,
+    typer.Option(
+        "--no-header", rich_help_panel=READING, help="The first line is data; the columns are named x0, x1 and so on."
+    ),
 ]
 Names = Annotated[
     str | None,
-    typer.Option(metavar="A,B,...", show_default=False, help="Names of all columns; the first line is then data, too."),
+    typer.Option(
+        rich_help_panel=READING,
+        metavar="A,B,...",
+        show_default=False,
+        help="Names of all columns; the first line is then data, too.",
+    ),
 ]
 Member = Annotated[
     int | None,
