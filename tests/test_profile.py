@@ -1,4 +1,5 @@
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,7 +8,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from takagi import RuleBase, TSKRegressor
-from takagi.profile import LEVELS, Profile, measure_profile
+from takagi._model import open_model
+from takagi.inspection._held import list_conditions
+from takagi.profile import LEVELS, Profile, join_profiles, measure_profile
 
 JUST_BELOW = LEVELS * (1 - 1e-12)  # so that the rounding of 0.3 x 150 does not skip a value
 
@@ -132,3 +135,46 @@ def test_places_among_tiny_numbers_beside_a_large_one():
     profile = make_profile(np.r_[np.arange(-19, 20) * 1e-301, 2e9])
     places = [profile.place(0, value) for value in (-5e-301, 3e-301, 1e9)]
     assert places == pytest.approx([0.36, 0.56, 0.975], abs=0.03)
+
+
+# -- rows that no rule names -------------------------------------------------------------------------------------------
+
+NAMED = np.array([[[-np.inf, 2.0], [-np.inf, np.inf]], [[5.0, np.inf], [0.0, 1.0]]])  # x0 to 2; x0 from 5, x1 in 0 to 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "weight", "part"),
+    [
+        ([[1.0, 9.0], [2.0, 0.0], [5.0, 1.0]], None, 0.0),
+        ([[1.0, 9.0], [3.0, 0.0], [5.0, 1.5], [6.0, 0.5]], None, 0.5),
+        ([[1.0, 9.0], [3.0, 0.0]], [3.0, 1.0], 0.25),
+        ([[np.nan, 9.0], [6.0, np.nan], [3.0, np.nan]], None, 1 / 3),  # what is missing says nothing against a rule
+    ],
+)
+def test_rows_in_no_interval_are_counted(rows, weight, part):
+    profile = measure_profile((rows, np.zeros((len(rows), 1))), one_rule, weight, NAMED)
+    assert profile.uncovered == pytest.approx(part)
+    assert make_profile([1.0, 2.0]).uncovered is None
+
+
+def test_joined_profiles_count_the_rows_of_both():
+    full, half = (
+        measure_profile((rows, np.zeros((len(rows), 1))), one_rule, None, NAMED)
+        for rows in (np.zeros((30, 2)), np.array([[1.0, 1.0], [3.0, 1.0]] * 5))
+    )
+    assert join_profiles(full, half).uncovered == pytest.approx(5 / 40)
+    assert join_profiles(full, replace(half, uncovered=None)).uncovered is None
+
+
+def test_short_rules_count_the_rows_that_their_words_leave_out():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(400, 3))
+    y = np.where(X[:, 0] > 0.6, 5 * X[:, 1], -3 * X[:, 2]) + np.where(X[:, 1] > 0.7, 4 * X[:, 0], 0)
+    model = TSKRegressor(recipe="short", random_state=0).fit(X + 0.01 * rng.normal(size=X.shape), y)
+    for part in model.model_.parts:
+        held = [
+            np.all([c.holds for c in list_conditions(part, r, X, open_model(model).columns, part.profile)], axis=0)
+            for r in range(part.n_rules)
+        ]
+        again = measure_profile((X, y[:, None]), part.firing_share, None, part.intervals)
+        assert again.uncovered == pytest.approx(np.mean(~np.any(held, axis=0)), abs=1e-12)

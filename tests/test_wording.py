@@ -477,3 +477,17 @@ def test_rules_of_adjustments_have_spreads_of_their_own():
     assert "THEN y1 = 3 +- 2.0" in text
     assert "ADD to y0: 1 x0 +- 3.0" in text
     assert "ADD to y1: 3 +- 0" in text
+
+
+@pytest.mark.parametrize(("part", "line"), [(0.0, ""), (0.004, ""), (0.06, "6 %"), (None, "")])
+def test_rules_say_for_which_part_of_the_data_none_of_them_holds(part, line):
+    rows = np.linspace(0, 10, 21)[:, None]
+    rules = RuleBase(
+        [[0.0], [10.0]], [[2.0], [2.0]], [[[0.0, 1.0]], [[5.0, 0.0]]], intervals=[[[-np.inf, 4.0]], [[6.0, np.inf]]]
+    )
+    profile = measure_profile((rows, rows), rules.firing_share, intervals=rules.intervals)
+    assert profile.uncovered == 3 / 21  # 4.5, 5 and 5.5
+    told = replace(rules, profile=replace(profile, uncovered=part))
+    lines = describe_model(RuleModel((told, told))).splitlines()
+    said = f"No rule's conditions hold for {line} of the data: the nearest rule governs there."
+    assert [place for place, text in enumerate(lines) if text == said] == ([7, 15] if line else [])

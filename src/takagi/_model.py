@@ -101,7 +101,7 @@ class OpenModel:
         outputs = self.model.predict_raw(rows)
         measured = []
         for part in self.model.parts:
-            profile = measure_profile((rows, outputs), part.firing_share)
+            profile = measure_profile((rows, outputs), part.firing_share, intervals=part.intervals)
             if part.profile is not None:
                 profile = replace(profile, output_quantiles=part.profile.output_quantiles)
             measured.append(replace(part, profile=profile))

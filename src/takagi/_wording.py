@@ -26,11 +26,12 @@ if TYPE_CHECKING:
     from takagi.rulemodel import RuleModel
     from takagi.tables import Column
 
-_FORMULAS = {"identity": "", "logit": "log-odds of ", "softmax": "score of "}  # name of an output, by the link
-_MOST_CLASSES = 3  # classes whose shares are shown beside a rule
-_MOST_OUTSIDE = 1 / 3  # fraction of the conditions whose center may lie outside the data
-_MOST_WILD = 0.1  # fraction of the data for which formulas may leave the target's range, by this fraction of it
-_ROUNDING = 0.01  # largest effect of rounding a whole formula, as a fraction of the target's spread
+_FORMULAS = {"identity": "", "logit": "log-odds of ", "softmax": "score of "}  # what an output is, by the link
+_MOST_CLASSES = 3  # whose shares are written beside a rule
+_MOST_OUTSIDE = 1 / 3  # of the conditions, whose center may lie outside the data
+_MOST_WILD = 0.1  # of the data, for which formulas may leave the target's range, by more than the same part of it
+_LEAST_REST = 0.005  # of the data, for which no rule's conditions hold, that is worth a line
+_ROUNDING = 0.01  # the part of the target's spread that the rounding of a whole formula may cost
 
 
 class Reading(NamedTuple):
@@ -141,12 +142,12 @@ def describe_model(
 
 def _describe_parts(parts: "Sequence[RuleBase]", readings: Sequence[Reading]) -> str:
     outputs = [shorten(name) for name in name_formulas(parts[0].link, name_outputs(parts[0]))]
-    lines, last = [], -1
-    for reading in readings:
-        if len(parts) > 1 and reading.part != last:
-            lines.append(name_part(reading.part, len(parts)))
-            last = reading.part
-        lines.append(_describe(reading, outputs))
+    lines = []
+    for k, part in enumerate(parts):
+        lines += [name_part(k, len(parts))] if len(parts) > 1 else []
+        lines += [_describe(reading, outputs) for reading in readings if reading.part == k]
+        rest = describe_rest(part)
+        lines += [rest] if rest else []
     return "\n".join([*lines, *(line for part in parts for line in describe_projections(part))])
 
 
@@ -155,6 +156,14 @@ def name_part(part: int, n_parts: int) -> str:
     if part == 0:
         return "Main rules"
     return "Adjustment" if n_parts == 2 else f"Adjustment {part}"
+
+
+def describe_rest(rules: "RuleBase") -> str:
+    """Say which part of the data the conditions of no rule hold for; nothing if that is less than half a percent."""
+    part = None if rules.profile is None else rules.profile.uncovered
+    if part is None or part < _LEAST_REST:
+        return ""
+    return f"No rule's conditions hold for {format_share(part)} of the data: the nearest rule governs there."
 
 
 def _describe(reading: Reading, outputs: Sequence[str]) -> str:

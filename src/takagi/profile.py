@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from takagi._checks import N_LEVELS, are_finite
-from takagi._typing import ArrayLike, FloatArray, IntArray
+from takagi._typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from takagi.rulebase import RuleBase
@@ -31,7 +31,9 @@ class Profile:
     quantiles : array of shape (21, n_features)
         Quantiles of the features at 0, 5, ..., 100 %; each is a value that occurs.
     output_quantiles : array of shape (21, n_outputs)
-        The same for the targets.
+        The same of the targets.
+    uncovered : float, optional
+        Part of the rows that lie in the intervals of no rule, if rules name intervals; the nearest rule governs there.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class Profile:
     mean: FloatArray
     quantiles: FloatArray
     output_quantiles: FloatArray
+    uncovered: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("share", "mean", "quantiles", "output_quantiles"):
@@ -115,11 +118,15 @@ class Profile:
 
 
 def measure_profile(
-    rows: tuple[ArrayLike, ArrayLike], firing_share: Callable[[FloatArray], FloatArray], weight: ArrayLike | None = None
+    rows: tuple[ArrayLike, ArrayLike],
+    firing_share: Callable[[FloatArray], FloatArray],
+    weight: ArrayLike | None = None,
+    intervals: FloatArray | None = None,
 ) -> Profile:
     """Summarize features and targets: ranges of all rows, and other figures of at most ten thousand of them.
 
-    Values that are missing (NaN) are left out of the summary of their column.
+    Values that are missing (NaN) are left out of the summary of their column. The intervals are those that rules name,
+    of shape (n_rules, n_features, 2).
 
     Examples
     --------
@@ -140,6 +147,7 @@ def measure_profile(
         mean=_mean(X_sample, weight),
         quantiles=_quantiles(X, sample, weight),
         output_quantiles=_quantiles(y, sample, weight),
+        uncovered=None if intervals is None else float(np.average(_is_uncovered(X_sample, intervals), weights=weight)),
     )
 
 
@@ -167,6 +175,7 @@ def join_profiles(first: Profile, second: Profile) -> Profile:
         share=np.average([first.share, second.share], axis=0, weights=sizes),
         mean=np.average([first.mean, second.mean], axis=0, weights=sizes),
         **{name: _quantiles(np.vstack(values), every, weight) for name, values in columns.items()},
+        uncovered=_join_parts([first.uncovered, second.uncovered], sizes),
     )
 
 
@@ -183,6 +192,21 @@ def spread_rows(n_rows: int, most: int) -> IntArray:
     ([0, 4, 8], [0, 1])
     """
     return np.linspace(0, n_rows - 1, min(n_rows, most)).astype(np.intp)
+
+
+def _is_uncovered(X: FloatArray, intervals: FloatArray) -> BoolArray:
+    """Return which rows lie in the intervals of no rule; a missing value lies in all."""
+    covered = np.zeros(len(X), dtype=bool)
+    for low, high in intervals.swapaxes(1, 2):
+        asked = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
+        values = X[:, asked]
+        covered |= ~((values < low[asked]) | (values > high[asked])).any(axis=1)
+    return ~covered
+
+
+def _join_parts(parts: list[float | None], sizes: list[int]) -> float | None:
+    known = [part for part in parts if part is not None]
+    return float(np.average(known, weights=sizes)) if len(known) == len(parts) else None
 
 
 def _mean(columns: FloatArray, weight: FloatArray) -> FloatArray:

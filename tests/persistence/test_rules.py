@@ -233,3 +233,12 @@ def test_a_loaded_model_holds_where_the_saved_one_does(tmp_path):
     with pytest.warns(ExtrapolationWarning):
         np.testing.assert_array_equal(loaded.predict(far), model.model_.predict(far))
     assert loaded.extrapolation == "hold"
+
+
+def test_what_no_interval_names_comes_back_and_may_be_absent():
+    part = small().fit(X, Y).model_.first
+    told = replace(part, profile=replace(part.profile, uncovered=0.25))
+    encoded = encode_rules(told)
+    assert decode_rules(Node(encoded, "rules")).profile.uncovered == 0.25
+    del encoded["profile"]["uncovered"]  # a file from before
+    assert decode_rules(Node(encoded, "rules")).profile.uncovered is None

@@ -1,3 +1,4 @@
+import html
 import json
 import re
 from dataclasses import replace
@@ -69,6 +70,21 @@ def test_rules_read_the_most_important_columns_first():
     assert [rule["share"] for rule in summary["rules"]["list"]] == sorted(
         (rule["share"] for rule in summary["rules"]["list"]), reverse=True
     )
+
+
+def test_the_page_says_for_which_rows_no_rule_holds():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(200, 2))
+    y = np.where(X[:, 0] > 0.5, X[:, 1], -X[:, 1])
+    model = TSKRegressor(recipe="short", n_rules=2, random_state=0).fit(X, y)
+    first = model.model_.parts[0]
+    gap = replace(first, profile=replace(first.profile, uncovered=0.07))
+    model.model_ = RuleModel((gap, *model.model_.parts[1:]), model.model_.calibration)
+    line = "No rule's conditions hold for 7 % of the data: the nearest rule governs there."
+    report = ModelReport(model, X, y, simplify=False)
+    assert report.to_dict()["rules"]["rest"][0] == line
+    assert line in html.unescape(report.to_html())
+    assert line in export_text(model)
 
 
 def test_rules_of_a_sum_stand_part_by_part_and_say_what_the_text_says():

@@ -171,7 +171,7 @@ def add_profile(rules: RuleBase, rows: Rows, given: Rows, holds_inputs: bool = F
     With `extrapolation="hold"`, values far beyond these rows are held.
     """
     rules = forget_usual(rules, given.X)
-    profile = measure_profile((given.X, given.y), rules.firing_share, given.weight)
+    profile = measure_profile((given.X, given.y), rules.firing_share, given.weight, rules.intervals)
     share = profile.share
     if given is not rows:
         sample = spread_rows(len(rows.X), MAX_ROWS)

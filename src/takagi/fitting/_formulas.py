@@ -191,7 +191,7 @@ def _widen(model: RuleModel, rows: Rows) -> RuleModel:
     """Return rules with profiles of the old and the new rows, and limits for both."""
     parts = []
     for part in model.parts:
-        seen = measure_profile((rows.X, rows.y), part.firing_share, rows.weight)
+        seen = measure_profile((rows.X, rows.y), part.firing_share, rows.weight, part.intervals)
         parts.append(replace(part, profile=seen if part.profile is None else join_profiles(part.profile, seen)))
     widened = RuleModel(tuple(parts))
     if model.limits is None or widened.profile is None:

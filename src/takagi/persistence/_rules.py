@@ -36,6 +36,8 @@ def encode_rules(rules: RuleBase) -> dict[str, Any]:
     if rules.profile is not None:
         profile = {name: getattr(rules.profile, name) for name in _PROFILE}
         encoded["profile"] = {name: np.asarray(value).tolist() for name, value in profile.items()}
+        if rules.profile.uncovered is not None:
+            encoded["profile"]["uncovered"] = rules.profile.uncovered
     if rules.bends:
         encoded["bends"] = [{name: getattr(bend, name) for name in _BEND} for bend in rules.bends]
     if rules.intervals is not None:
@@ -126,13 +128,14 @@ def _decode_sets(node: Node) -> np.ndarray:
 
 
 def _decode_profile(node: Node) -> Profile:
-    parts = node.open(_PROFILE)
+    parts = node.open(_PROFILE, optional=("uncovered",))
     return Profile(
         n_rows=parts["n_rows"].integer(least=0),
         share=parts["share"].array(1),
         mean=parts["mean"].array(1),
         quantiles=parts["quantiles"].array(2),
         output_quantiles=parts["output_quantiles"].array(2),
+        uncovered=parts["uncovered"].number() if "uncovered" in parts else None,
     )
 
 

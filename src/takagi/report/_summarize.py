@@ -10,7 +10,7 @@ from takagi._conditions import Condition, name_features
 from takagi._model import OpenModel, open_model
 from takagi._text import shorten
 from takagi._typing import FloatArray, IntArray, Table
-from takagi._wording import describe_projections, name_formulas, name_outputs, name_part, read_model
+from takagi._wording import describe_projections, describe_rest, name_formulas, name_outputs, name_part, read_model
 from takagi.inspection import check_rules, feature_importance, rule_importance
 from takagi.kernels import PARAMETERS
 from takagi.profile import spread_rows
@@ -193,6 +193,7 @@ def _list_rules(model: Any, opened: OpenModel, X: Table, y: Table, order: IntArr
     return {
         "n_columns": len(shown),
         "truth": check.describe(),
+        "rest": [describe_rest(part) for part in opened.model.parts],
         "list": [
             {
                 "number": reading.number,
