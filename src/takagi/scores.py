@@ -78,7 +78,8 @@ class ScoreSheet:
         """Return sentences that compare the model with the other methods."""
         simplest = self.scores[-1]
         if simplest.ratio_high >= 1:
-            return [f"No better than {simplest.who}: do not use it."]
+            better = [score for score in self.scores[1:-1] if score.ratio_low > 1]
+            return [f"No better than {simplest.who}: do not use it.", *(_begin(f"{s.compare()}.") for s in better)]
         return [_begin(f"{score.compare()}.") for score in self.scores[1:-1]]
 
 

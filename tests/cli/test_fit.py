@@ -232,6 +232,14 @@ def test_misuse_is_exit_code_two_and_says_what_to_do(call, scratch, words, messa
     assert (scratch / "cars.takagi").read_bytes() == before
 
 
+@pytest.mark.parametrize(("more", "is_noted"), [((), True), (("--drop", "weight"), False)])
+def test_a_time_that_is_learned_from_is_noted(call, scratch, more, is_noted):
+    words = ("cars.csv", *TARGET, "-o", "n.takagi", "--time", "weight", "--no-score", *more)
+    code, _, err = call("fit", *words)
+    said = "Note: the model learns from 'weight', too, and later rows lie beyond what it has seen of it. "
+    assert (code, f"{said}To learn nothing from it: --drop weight" in err) == (0, is_noted)
+
+
 @pytest.mark.slow
 def test_very_many_columns_are_refused_at_once_and_can_be_left_out(call, scratch):
     n_columns = 100_000

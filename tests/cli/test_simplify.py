@@ -13,6 +13,7 @@ def test_simplify_writes_a_smaller_model_and_says_what_it_costs(call, scratch, l
     code, out, err = call("simplify", "cars.takagi", "cars.csv", "-o", "small.takagi", "--max-loss", 0.1)
     assert (code, listing()) == (0, ["small.takagi"])
     assert " became " in out
+    assert " % on a random quarter of the rows\n" in out
     assert out.endswith("Wrote small.takagi\n")
     assert "Simplifying 3 rules" in err
     conditions = [np.isfinite(load(name)[-1].rule_base_.widths).sum() for name in ("cars.takagi", "small.takagi")]

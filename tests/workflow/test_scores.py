@@ -7,7 +7,7 @@ from sklearn.linear_model import LinearRegression
 from takagi import update
 from takagi.known import KnownRows
 from takagi.persistence import load, save
-from takagi.scores import COVERAGE
+from takagi.scores import COVERAGE, Score, ScoreSheet
 from takagi.workflow import (
     ModelSettings,
     TrainingTable,
@@ -97,6 +97,17 @@ def test_a_model_that_is_no_better_than_the_mean_is_not_to_be_used():
     data = make_table(noise=1.0)
     noise = TrainingTable(data.X, data.y.sample(frac=1, random_state=0).reset_index(drop=True), [], 0, len(data.y))
     assert score_two(noise).describe() == ["No better than always the mean: do not use it."]
+
+
+def test_what_is_better_than_a_useless_model_is_named():
+    useless = Score("takagi", 2.0, 1.9, 2.1, 0.0)
+    better = Score("the accurate model", 1.0, 0.9, 1.1, 0.7, 2.0, 1.8, 2.2)
+    alike = Score("boosted trees", 2.0, 1.9, 2.1, 0.0, 1.0, 0.9, 1.1)
+    mean = Score("always the mean", 2.0, 1.9, 2.1, 0.0, 1.0, 0.9, 1.1)
+    assert ScoreSheet("RMSE", "R2", "folds", 50, (useless, better, alike, mean)).describe() == [
+        "No better than always the mean: do not use it.",
+        "Worse than the accurate model by 100 % +- 20 %.",
+    ]
 
 
 def test_errors_of_nothing_have_finite_ratios():

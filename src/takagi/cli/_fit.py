@@ -11,7 +11,7 @@ import typer
 from sklearn.pipeline import Pipeline
 
 from takagi import workflow
-from takagi._text import count
+from takagi._text import count, quote
 from takagi.cli._console import (
     Misuse,
     console,
@@ -188,6 +188,11 @@ def fit(
     choice = workflow.ColumnChoice(drop or (), category or (), number or (), date or (), max_levels, group, time_column)
     parts, data = _read(source, target, choice, None if task is None else task.value, seed)
     show_training_table(source, data)
+    if time_column is not None and time_column in data.X.columns:
+        print_note(
+            f"the model learns from {quote(time_column)}, too, and later rows lie beyond what it has seen of it. To "
+            f"learn nothing from it: {shlex.join(['--drop', time_column])}"
+        )
     if intervals and data.task == workflow.CLASSIFICATION:
         raise Misuse("--intervals is for a target of numbers; classes have probabilities. Leave it out.")
     if parts is not None and recipe == "short":

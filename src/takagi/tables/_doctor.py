@@ -181,7 +181,8 @@ def _find_drift(readings: Sequence[ColumnReading], goal: ColumnReading | None) -
     gaps = {one.name: gap for one in columns if (gap := _measure_gap(one, _SURE / len(columns))) > 0}
     if gaps:
         names = sorted(gaps, key=lambda name: -gaps[name])
-        evidence = f"the last quarter of the rows differs from the first half (by {gaps[names[0]]:.2f} of 1)"
+        distance = f"distance {gaps[names[0]]:.2f} of at most 1"
+        evidence = f"the last quarter of the rows differs from the first half ({distance})"
         advice = "If rows are in the order of time, test on the last ones."
         yield Finding("drift", tuple(names), evidence, advice)
 
