@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from reported import make_report, three_classes, two_classes
 from sklearn.metrics import accuracy_score, confusion_matrix, log_loss, roc_auc_score
@@ -51,12 +52,20 @@ def test_page_is_made_of_plain_values_and_names_the_log_loss(case):
 
 def test_page_never_speaks_of_the_rmse():
     report = make_report(three_classes)
-    assert repr(report).startswith(
-        "ModelReport('Model report: setosa or versicolor or virginica', 3 rules, 60 rows, log"
-    )
+    assert repr(report).startswith("ModelReport('Model report: target', 3 rules, 60 rows, log")
     text = report.to_html().split("<script")[0]
     assert "RMSE" not in text
     assert "Ridge" not in text
+
+
+def test_the_page_is_named_by_the_target_if_it_has_a_name():
+    X = pd.DataFrame({"a": np.arange(60.0), "b": np.zeros(60)})
+    y = pd.Series(np.where(X["a"] < 30, "no", "yes"), name="churn")
+    model = TSKClassifier(recipe="short", n_rules=1, random_state=0).fit(X, y)
+    report = ModelReport(model, X, y, simplify=False)
+    assert (report.to_dict()["title"], report.to_dict()["what"]) == ("Model report: churn", "churn (no or yes)")
+    assert "1 rule predicts <bdi>churn (no or yes)</bdi> from" in " ".join(report.to_html().split())
+    assert report.to_dict()["importance"][0]["conditions"] == [0.0, 0.0]
 
 
 def test_many_classes_are_joined_in_the_confusion_matrix():

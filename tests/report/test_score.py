@@ -52,6 +52,10 @@ def test_a_report_without_scores_says_which_rows_trained_the_model():
     keep_rows(model, TrainingTable(X, y, [], 0, len(y)))
     page = " ".join(ModelReport(model, X, y, simplify=False).to_html().split())
     assert "100 % of the rows given to this report trained the rules, so their error here is too small." in page
+    assert "On 120 rows of this report, 100 % of which trained the model: The model" in page
+    assert "100 % of the rows of this report trained the model; on new rows it errs more." in page
     page = " ".join(ModelReport(model, X + 1, y, simplify=False).to_html().split())
     assert "The rules are scored on the rows given to this report, which did not train them." in page
     assert "trained the rules" not in page
+    assert "On 120 rows of this report: The model" in page
+    assert "it errs more" not in page

@@ -21,7 +21,8 @@ from takagi.report._table import describe_columns, list_findings, pick_rows, tak
 from takagi.rulebase import RuleBase, apply_link, choose_origin
 from takagi.rulemodel import RuleModel
 
-_MOST_ROWS = 2_000  # rows for the importance of rules and columns
+_NOTHING = 1e-12  # of the largest importance
+_MOST_ROWS = 2_000  # that rules are left out for, and columns are shuffled in
 _LEAST_ROWS = 50
 _MOST_WORK = 2e9  # products of rows, rules and features, in all predictions for shuffled columns
 _MOST_CELLS = 1_000  # conditions in the table of rules
@@ -56,10 +57,11 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
     order = _order_columns(importance, np.ones(rules.n_outputs) if classes else target.std(axis=0))
     seen = find_seen(opened.regressor, rows, target)
     what = " or ".join(classes) if classes else ", ".join(name_outputs(rules))
+    name = getattr(opened.regressor, "target_name_", None) if classes else None
     return _make_plain(
         {
-            "title": options.title or f"Model report: {shorten(what, _LONGEST_TITLE) if classes else what}",
-            "what": what,
+            "title": options.title or f"Model report: {shorten(name or what, _LONGEST_TITLE) if classes else what}",
+            "what": f"{name} ({what})" if name else what,
             "outputs": name_outputs(rules),
             "formulas": name_formulas(rules.link, name_outputs(rules)),
             "n_rules": rules.n_rules,
@@ -166,6 +168,8 @@ def _rank_features(
     ).set_index("feature")
     table = table.reindex([column.name for column in opened.columns])
     table = table if "permutation" in table else table.assign(permutation=None)
+    for name in ("overall", "conditions", "consequents"):  # where sums cancel out, rounding errors are left
+        table.loc[table[name].abs() < _NOTHING * table["overall"].max(), name] = 0.0
     return {name: table[name].tolist() for name in ("overall", "conditions", "consequents", "permutation")}
 
 
@@ -192,6 +196,7 @@ def _list_rules(model: Any, opened: OpenModel, X: Table, y: Table, order: IntArr
     readings = read_model(parts, None, [opened.columns[c] for c in shown], scales=scales, class_shares=classes)
     return {
         "n_columns": len(shown),
+        "n_rows": len(index),
         "truth": check.describe(),
         "rest": [describe_rest(part) for part in opened.model.parts],
         "list": [
