@@ -114,25 +114,30 @@ def apply_consequents(inputs, absent, usual, n_rows, weights, output, n_inputs, 
 
 
 @inner
-def share_rows(distance, kept, share, n_rows, n_blocks):
+def share_rows(distance, kept, drops, share, n_rows, n_blocks):
     """Turn squared distances into shares of the kept rules, exp(-z/2) normalized.
 
     The nearest kept rule is subtracted first, so that at least one term is 1. No kept rule
     has less than exp(-650) of it, which no sum notices, and distances that overflow count as 1e300, which leaves equal
-    shares where every rule is that far away.
+    shares where every rule is that far away. Without `drops`, all are kept.
     """
     for i in range(n_rows):
         start, end = i * n_blocks * LANES, (i + 1) * n_blocks * LANES
         nearest = splat(1e301)
         for v in range(start, end, LANES):
             z = vector_min(load_vector(distance, v), 1e300)
-            nearest = vector_min(nearest, fma(1.0 - load_vector(kept, v), 1e301, z))
+            if drops:
+                z = fma(1.0 - load_vector(kept, v), 1e301, z)
+            nearest = vector_min(nearest, z)
         lowest = lanes_min(nearest)
         for v in range(start, end, LANES):
             exponent = vector_max((lowest - vector_min(load_vector(distance, v), 1e300)) * 0.5, -650.0)
             store(share, v, vector_min(exponent, 0.0))
     for v in range(0, n_rows * n_blocks * LANES, LANES):  # a loop of its own, whose turns do not wait for each other
-        store(share, v, vector_exp(load_vector(share, v)) * load_vector(kept, v))
+        firing = vector_exp(load_vector(share, v))
+        if drops:
+            firing = firing * load_vector(kept, v)
+        store(share, v, firing)
     for i in range(n_rows):
         start, end = i * n_blocks * LANES, (i + 1) * n_blocks * LANES
         total = splat(0.0)
@@ -144,7 +149,7 @@ def share_rows(distance, kept, share, n_rows, n_blocks):
 
 
 @inner
-def forward(theta, shape, work, X, rows, kept):
+def forward(theta, shape, work, X, rows, kept, drops):
     """Compute shares, rule outputs and predictions of the given rows of X into `work`."""
     _, _, start_w, start_a, start_c, end = sections(shape)
     n_rows, n_blocks, n_outputs = len(rows), shape.n_blocks, shape.n_outputs
@@ -156,7 +161,7 @@ def forward(theta, shape, work, X, rows, kept):
     measure_distances(
         work.inputs_a, work.absent, n_rows, work.inverse, work.offset, work.distance, n_inputs_a, n_blocks
     )
-    share_rows(work.distance, kept, work.share, n_rows, n_blocks)
+    share_rows(work.distance, kept, drops, work.share, n_rows, n_blocks)
     size, page = n_blocks * (n_inputs_c + 1) * LANES, len(work.share)
     for q in range(n_outputs):
         weights = theta[start_w + q * size : start_w + (q + 1) * size]

@@ -24,6 +24,7 @@ class _LanesType(types.Type):
 _lanes = _LanesType()
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 _INTEGERS = ir.VectorType(ir.IntType(64), LANES)
+_PREFETCH = "llvm.prefetch.p0i8"
 
 
 @register_model(_LanesType)
@@ -215,3 +216,21 @@ def store(typingctx, array, index, vector):
         return context.get_dummy_value()
 
     return types.void(array, types.intp, vector), codegen
+
+
+@intrinsic
+def prefetch(typingctx, array, index):
+    """Ask for the entry of a contiguous array that will be needed soon; an index into all of its entries."""
+
+    def codegen(context, builder, sig, args):
+        data = context.make_array(sig.args[0])(context, builder, args[0]).data
+        pointer = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
+        number = ir.IntType(32)
+        function = builder.module.globals.get(_PREFETCH)
+        if function is None:
+            kind = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
+            function = ir.Function(builder.module, kind, _PREFETCH)
+        builder.call(function, [pointer, *(ir.Constant(number, option) for option in (0, 2, 1))])  # read, keep, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), codegen

@@ -8,7 +8,16 @@ from numba import njit
 from takagi.kernels._arrays import ADABELIEF, ADABOUND, DIVERGED, GOES_ON, LANES, MOMENTUM, STALLED
 from takagi.kernels._batch import add_gradient, finish_gradient, forward, measure_errors
 from takagi.kernels._compile import entry_point, inner
-from takagi.kernels._lanes import copy_sign, load_vector, store, vector_abs, vector_max, vector_min, vector_sqrt
+from takagi.kernels._lanes import (
+    copy_sign,
+    load_vector,
+    prefetch,
+    store,
+    vector_abs,
+    vector_max,
+    vector_min,
+    vector_sqrt,
+)
 from takagi.kernels._layout import clear, invert_widths
 from takagi.kernels._prediction import weighted_loss
 from takagi.kernels._prices import price_disagreement, price_unevenness
@@ -122,8 +131,22 @@ def report_loss(mean, loss):
     return math.sqrt(mean) if loss is None else mean
 
 
+@inner
+def prefetch_rows(data, rows):
+    """Ask for the rows of a batch, which lie anywhere in memory, before they are needed."""
+    X, y, weight = data
+    n_features, n_outputs = X.shape[1], y.shape[1]
+    for i in range(len(rows)):
+        row = rows[i]
+        for k in range(0, n_features, LANES):
+            prefetch(X, row * n_features + k)
+        prefetch(X, (row + 1) * n_features - 1)
+        prefetch(y, row * n_outputs)
+        prefetch(weight, row)
+
+
 @njit(inline="always")
-def differentiate(shape, settings, state, work, tied_sets, data, rows, keep, b):
+def differentiate(shape, settings, state, work, tied_sets, data, rows, following, keep, b):
     """Set the gradient of a batch, after Powerball, with the rules that `keep[b]` says; return its loss.
 
     The batch passes in parts that fill the buffers, which are small enough to stay in the cache.
@@ -133,9 +156,12 @@ def differentiate(shape, settings, state, work, tied_sets, data, rows, keep, b):
     invert_widths(state.theta, shape, 1.0, work.inverse, work.offset)
     clear(state.grad, 0, len(state.grad))
     n_most = len(work.price)
+    drops = len(keep) > 0 or shape.n_rules < shape.n_blocks * LANES  # rules, or lanes that only fill up
     for start in range(0, len(rows), n_most):
         here = rows[start : start + n_most]
-        forward(state.theta, shape, work, X, here, choose_kept(shape, work, keep, b, start, start + len(here)))
+        prefetch_rows(data, following[start : start + n_most])
+        kept = choose_kept(shape, work, keep, b, start, start + len(here))
+        forward(state.theta, shape, work, X, here, kept, drops)
         lost, total = measure_errors(shape, work, here, y, weight, settings.loss, lost, total)
         if has_price:
             price_disagreement(shape, work, here, weight, settings.agreement)
@@ -204,7 +230,8 @@ def train_block(shape, settings, state, limits, work, columns, tied_sets, data, 
     """
     for b in range(len(batches)):
         t = state.n_iter[0] + 1
-        batch_loss = differentiate(shape, settings, state, work, tied_sets, data, batches[b], keep, b)
+        following = batches[min(b + 1, len(batches) - 1)]
+        batch_loss = differentiate(shape, settings, state, work, tied_sets, data, batches[b], following, keep, b)
         update_parameters(state, limits, t, schedule_rate(settings, t), settings)
         is_judged = (b + 1) % settings.every == 0 or b + 1 == len(batches)
         ended = judge(shape, settings, state, limits, columns, validation, batch_loss, is_judged, history[b])
@@ -219,7 +246,7 @@ def train_block(shape, settings, state, limits, work, columns, tied_sets, data, 
 @entry_point
 def find_gradient(shape, settings, state, work, tied_sets, data, rows, keep):
     """Set the gradient of one batch; `keep` has one entry, or none where DropRule is off. Return the batch's loss."""
-    return differentiate(shape, settings, state, work, tied_sets, data, rows, keep, 0)
+    return differentiate(shape, settings, state, work, tied_sets, data, rows, rows, keep, 0)
 
 
 @entry_point
