@@ -10,7 +10,7 @@ from sklearn.linear_model import RidgeCV
 from sklearn.metrics import root_mean_squared_error
 
 from takagi import TSKRegressor
-from takagi.fitting import Rows, Watch, make_plan, run_pilots
+from takagi.fitting import Rows, Watch, _pilots, make_plan, run_pilots
 from takagi.fitting._pilots import _split, is_clearly_less
 from takagi.fitting._plan import count_rules
 
@@ -248,6 +248,17 @@ def test_a_noisy_fit_is_shorter_and_counts_what_it_does():
     assert model.n_iter_ == 3500
     assert told[-1].n_iter == told[-1].max_iter == sum(stage.n_iter for stage in model.stages_)
     assert TSKRegressor(3, max_iter=4000, random_state=0).fit(X, y).n_iter_ == 4000
+
+
+@pytest.mark.parametrize(("noise", "n_fits"), [(0.5, 5), (2.0, 7)])
+def test_little_smoothness_is_tried_only_where_somewhat_less_is_not_clearly_worse(monkeypatch, noise, n_fits):
+    X, y = noisy(noise)
+    watch = Watch()
+    found = seek(X, y, watch=watch)
+    assert watch.stages[0].n_fits == n_fits
+    assert watch.n_expected == watch.stages[0].n_iter
+    monkeypatch.setattr(_pilots, "_N_NEAR", len(_pilots.SMOOTHNESS_PER_NOISE))  # all are tried at once
+    assert seek(X, y).penalties == found.penalties
 
 
 def test_pilots_are_given_a_sample_of_very_many_rows():

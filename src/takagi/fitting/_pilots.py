@@ -50,7 +50,8 @@ from takagi.fitting._training import Prepared, Watch, prepare_training
 from takagi.rulebase import RuleBase
 from takagi.training import LOSSES, Loss
 
-SMOOTHNESS_PER_NOISE = (3.0, 0.02, 0.1, 0.6, 15.0)  # the usual one first
+SMOOTHNESS_PER_NOISE = (3.0, 0.6, 15.0, 0.1, 0.02)  # the usual one first, then its neighbors
+_N_NEAR = 3  # of them, that are tried first
 EXACT = 1e-4  # of the target's variance: a line that leaves less than that is a law, which holds beyond the data, too
 _FIRST = (0.02, 0.03)  # penalties of the pilots that measure the noise: l2 of a batch, smoothness of a pass
 _ENOUGH_ROWS = 75  # held-out rows that tell the noise
@@ -170,6 +171,7 @@ class _Bench:
         self.splits, self.plan, self.rng, self.watch = splits, plan, rng, watch
         self.features = [choose_features(training, plan) for training, _ in splits]
         self._prepared: dict[tuple[int, int, bool], Prepared] = {}
+        self._drawn: dict[tuple[int, int, bool, int], np.random.Generator] = {}
 
     def train(
         self, penalties: Sequence[Sequence[Penalties]], max_rules: int, n_iter: int, *, keeps_best: bool = False
@@ -196,10 +198,11 @@ class _Bench:
                 rows, judges, plan, self.rng, self.watch, features=self.features[place]
             )
         prepared, every = self._prepared[key], 1 if len(self.splits) > 1 else max(1, n_iter // _N_VALIDATIONS)
-        drawn = prepared.fork(plan, self.rng)
+        if (*key, n_iter) not in self._drawn:
+            self._drawn[*key, n_iter] = prepared.fork(plan, self.rng)
         for one in penalties:
-            tried = replace(plan, penalties=one)
-            yield partial(_train_pilot, prepared, tried, deepcopy(drawn), self.watch, every, split)
+            tried, drawn = replace(plan, penalties=one), deepcopy(self._drawn[*key, n_iter])
+            yield partial(_train_pilot, prepared, tried, drawn, self.watch, every, split)
 
 
 def _train_pilot(
@@ -230,10 +233,18 @@ def measure_entropy(part: FloatArray) -> float:
 
 
 def _choose_smoothness(bench: _Bench, usual: Penalties, n_iter: int) -> Penalties:
-    """Return penalties with the best smoothness, the usual one in doubt."""
+    """Return penalties with the best smoothness, the usual one in doubt.
+
+    Less of it is tried only where somewhat less is not clearly worse.
+    """
     weight = bench.splits[0][1].weight
     tried = [usual.with_noise(usual.noise, factor) for factor in SMOOTHNESS_PER_NOISE]
-    losses = [pilot.losses for pilot in bench.train([tried], _MAX_RULES[1], n_iter)]
+    near, far = tried[:_N_NEAR], tried[_N_NEAR:]
+    losses = [pilot.losses for pilot in bench.train([near], _MAX_RULES[1], n_iter)]
+    if far and not is_clearly_less(losses[0], losses[1], weight):
+        losses += [pilot.losses for pilot in bench.train([far], _MAX_RULES[1], n_iter)]
+    else:
+        bench.watch.expect(-n_iter * len(far))
     best = int(np.average(losses, axis=1, weights=weight).argmin())
     return tried[best] if is_clearly_less(losses[best], losses[0], weight) else usual
 
