@@ -35,7 +35,7 @@ from takagi.estimators import _base, _members
 from takagi.experiments import Store, collect
 from takagi.experiments._plan import N_REPEATS, derive_seed
 from takagi.experiments._run import format_error
-from takagi.fitting import Mix, Rows, _fit, _pilots, _training, merge_equal_rows
+from takagi.fitting import Mix, Rows, _fit, _pilots, _rows, merge_equal_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,7 +110,7 @@ PARTS = {
     "usual smoothness": Part(instead=((_pilots, "SMOOTHNESS_PER_NOISE", _pilots.SMOOTHNESS_PER_NOISE[:1]),)),
     "never ridge": Part(instead=((_fit, "run_pilots", run_pilots_without_ridge),)),
     "equal rows not merged": Part(instead=((_base, "merge_equal_rows", sort_rows),)),
-    "heavy rows not split": Part(instead=((_training, "spread_weights", lambda rows: rows),)),
+    "heavy rows not split": Part(instead=((_rows, "spread_weights", lambda rows: rows),)),
     "with 4 teachers": Part(params={"n_teachers": 4}),
     "taught by default": Part(params={"n_teachers": "auto"}),
     WHOLE_COMMITTEE: Part(WHOLE_COMMITTEE),
