@@ -203,6 +203,14 @@ class OpenCommittee:
         return np.mean(means, axis=0) if means else None
 
 
+def take_member(model: Any, k: int) -> Any:
+    """Return a member of a committee, or a pipeline with the member in its place, which is a model like any other."""
+    model = getattr(model, "best_estimator_", model)
+    if not hasattr(model, "steps"):
+        return model.estimators_[k]
+    return type(model)([*model.steps[:-1], ("member", model.steps[-1][1].estimators_[k])])
+
+
 def list_steps(model: Any) -> list[Any]:
     """Return the steps of a pipeline that do something, or the model itself as the only one."""
     return [step for _, step in getattr(model, "steps", [("", model)]) if step not in (None, "passthrough")]

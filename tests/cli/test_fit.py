@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -327,8 +328,11 @@ def test_a_committee_is_fitted_and_used(call, scratch):
     code, _, _ = call("predict", "new.takagi", "cars.csv", "-o", "p.csv")
     assert code == 0
     np.testing.assert_allclose(pd.read_csv("p.csv").iloc[:, -1], model.predict(pd.read_csv("cars.csv")), rtol=1e-6)
+    assert call("report", "new.takagi", "cars.csv", "-o", "all.html")[0] == 0
+    assert "A committee of 8 models predicts" in Path("all.html").read_text()
+    assert call("report", "new.takagi", "cars.csv", "-o", "one.html", "--member", 8)[0] == 0
+    assert "1 rule predicts" in Path("one.html").read_text()
     for words in (
-        ("report", "new.takagi", "cars.csv", "-o", "r.html"),
         ("simplify", "new.takagi", "cars.csv", "-o", "s.takagi"),
         ("export", "new.takagi", "-o", "m.json"),
         ("plot", "new.takagi", "grid", "cars.csv", "-o", "g.png"),

@@ -23,7 +23,6 @@ from takagi.inspection import (
     rule_importance,
     rule_table,
 )
-from takagi.report import ModelReport
 from takagi.simplification import simplify
 
 COMMITTEE = TSKCommittee(3, TSKRegressor(n_rules=2, max_iter=300), random_state=0)
@@ -204,7 +203,6 @@ SINGLE = {
     "to_json": lambda model, X, y: to_json(model),
     "to_onnx": lambda model, X, y: to_onnx(model),
     "simplify": simplify,
-    "report": lambda model, X, y: ModelReport(model, X, y).to_dict(),
     "history": lambda model, X, y: HistoryDisplay.from_estimator(model),
     "membership": lambda model, X, y: MembershipDisplay.from_estimator(model, X),
     "grid": lambda model, X, y: RuleGridDisplay.from_estimator(model, X),

@@ -47,7 +47,7 @@ def report(
     set_output(quiet=quiet, silent=quiet or as_json)
     path = check_output(output, force, (".html", ".htm"), [model, table])
     loaded = LoadedModel(model)
-    shown = loaded.take_member(member)
+    shown = loaded.model if member is None else loaded.take_member(member)
     rows = read_labeled(loaded, open_input(table, layout), target)
     page = ModelReport(shown, rows.X, rows.y, title=title)
     page.write_html(path)

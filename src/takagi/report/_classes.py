@@ -20,10 +20,13 @@ _N_BINS = 10
 _N_STEPS = 100  # of the threshold's slider
 
 
-def score_classes(rows: FloatArray, target: FloatArray, outputs: FloatArray, random_state: Any) -> list[dict[str, Any]]:
-    """Return log loss and accuracy of the rules, of logistic regression and of the class frequencies."""
+def score_classes(
+    rows: FloatArray, target: FloatArray, said: dict[str, FloatArray], random_state: Any
+) -> list[dict[str, Any]]:
+    """Return log loss and accuracy of models, given outputs by name, of logistic regression and of the frequencies."""
     code = number_classes(target)
-    rivals = [_score("These rules", target, outputs), *_score_logistic(rows, code, random_state)]
+    rivals = [*(_score(who, target, outputs) for who, outputs in said.items())]
+    rivals += _score_logistic(rows, code, random_state)
     frequencies = np.bincount(code) / len(code)
     known = frequencies[frequencies > 0]
     rivals.append({"who": "The frequencies", "log_loss": float(-(known @ np.log(known))), "accuracy": known.max()})

@@ -21,14 +21,14 @@ _FEW_SEEN = 0.02  # largest fraction of training rows for which a score still co
 
 
 def score_outputs(
-    rules: RuleModel, rows: FloatArray, target: FloatArray, prediction: FloatArray, random_state: Any
+    rules: RuleModel, rows: FloatArray, target: FloatArray, said: dict[str, FloatArray], random_state: Any
 ) -> list[dict[str, Any]]:
-    """Return RMSE and R2 of the rules, of ridge regression and of the mean, for each output."""
+    """Return RMSE and R2 of models, given predictions by name, of ridge regression and of the mean, for each output."""
     ridge_target, ridge = _predict_ridge(rows, target, random_state)
     scores = []
     for k, name in enumerate(name_outputs(rules)):
         actual = target[:, k]
-        rivals = [score_predictions("These rules", actual, prediction[:, k])]
+        rivals = [score_predictions(who, actual, prediction[:, k]) for who, prediction in said.items()]
         if ridge is not None:
             rivals.append(score_predictions("Ridge regression", ridge_target[:, k], ridge[:, k]))
         rivals.append(score_predictions("The mean", actual, np.full(len(actual), actual.mean())))

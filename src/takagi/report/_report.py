@@ -22,8 +22,9 @@ class ModelReport:
 
     Parameters
     ----------
-    model : TSKRegressor, TSKClassifier, Pipeline, RuleBase or RuleModel
-        A fitted model.
+    model : TSKRegressor, TSKClassifier, TSKCommittee, TSKCommitteeClassifier, Pipeline, RuleBase or RuleModel
+        A fitted model. Of a committee, scores, curves and importance are those of all members together; the rules, the
+        what-if panel and smaller models are those of the member whose predictions are nearest to the committee's.
     X : array or data frame of shape (n_rows, n_columns)
         Rows to score and describe the model with, preferably held-out ones.
     y : array of shape (n_rows,) or (n_rows, n_outputs)
@@ -119,7 +120,7 @@ class ModelReport:
         errors = ", ".join(format_number(score["scores"][0][measure]) for score in summary["scores"])
         if kept is not None and kept["is_shown"]:
             errors = f"{format_number(kept['scores'][0]['error'])} by {kept['method']}"
+        size = f"{summary['members']['n']} members" if summary["members"] else f"{summary['n_rules']} rules"
         return (
-            f"ModelReport({summary['title']!r}, {summary['n_rules']} rules, {summary['data']['n_rows']} rows, "
-            f"{summary['error']} {errors})"
+            f"ModelReport({summary['title']!r}, {size}, {summary['data']['n_rows']} rows, {summary['error']} {errors})"
         )

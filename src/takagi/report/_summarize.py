@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from takagi._conditions import Condition, name_features
-from takagi._model import OpenModel, open_model
+from takagi._model import OpenCommittee, OpenModel, list_steps, open_committee, take_member
 from takagi._text import shorten
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._wording import describe_projections, describe_rest, name_formulas, name_outputs, name_part, read_model
@@ -43,19 +43,31 @@ class Options:
 
 
 def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[str, Any]:
-    """Return the content of a report as a dict of plain values."""
-    opened = open_model(model)
-    rows = opened.encode(X)
-    target = opened.read_targets(y, len(rows))
+    """Return what a report shows of a model, as a dict of plain values.
+
+    Scores and importance are those of the whole committee, if it is one, and rules those of the member that says nearly
+    the same.
+    """
+    committee = open_committee(model)
+    rows = committee.first.encode(X)
+    target = committee.first.read_targets(y, len(rows))
     start = _check_options(options, len(rows))
+    outputs = committee.predict(rows)
+    opened, whole, members = committee.first, model, None
+    estimator = opened.regressor
+    if len(committee.members) > 1:
+        k, distance = _find_speaker(committee, rows, outputs)
+        estimator = list_steps(getattr(model, "best_estimator_", model))[-1]
+        opened, model = committee.members[k], take_member(model, k)
+        members = {"n": len(committee.members), "shown": k + 1, "distance": distance}
     if any(part.profile is None for part in opened.model.parts):
         opened = replace(opened, model=opened.measure(X))
     rules = opened.model
-    fit = _measure_fit(opened, rows, target, options.random_state)
+    fit = _measure_fit(opened, rows, target, outputs, members, options.random_state)
     classes = fit["classes"]
-    importance = _rank_for_outputs(model, opened, X, y, options)
+    importance = _rank_for_outputs(whole, opened, X, y, options)
     order = _order_columns(importance, np.ones(rules.n_outputs) if classes else target.std(axis=0))
-    seen = find_seen(opened.regressor, rows, target)
+    seen = find_seen(estimator, rows, target)
     what = " or ".join(classes) if classes else ", ".join(name_outputs(rules))
     name = getattr(opened.regressor, "target_name_", None) if classes else None
     return _make_plain(
@@ -65,6 +77,7 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
             "outputs": name_outputs(rules),
             "formulas": name_formulas(rules.link, name_outputs(rules)),
             "n_rules": rules.n_rules,
+            "members": members,
             "parts": [name_part(k, len(rules.parts)) for k in range(len(rules.parts))],
             "data": {
                 "n_rows": len(rows),
@@ -74,7 +87,7 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
             "findings": list_findings(opened, X, y),
             **fit,
             "seen": seen,
-            "kept": find_kept_scores(opened.regressor, seen),
+            "kept": find_kept_scores(estimator, seen),
             "order": order,
             "rules": _list_rules(model, opened, X, y, order),
             "projections": [line for part in rules.parts for line in describe_projections(part)],
@@ -88,22 +101,43 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
     )
 
 
-def _measure_fit(opened: OpenModel, rows: FloatArray, target: FloatArray, random_state: Any) -> dict[str, Any]:
-    """Return scores beside those of simple models, and the errors of the model."""
-    outputs, classes, link = opened.model.predict_raw(rows), _list_classes(opened), opened.model.link
+def _find_speaker(committee: OpenCommittee, rows: FloatArray, outputs: FloatArray) -> tuple[int, float]:
+    """Return the member of a committee that says nearly what all say together, and how far off it is in the mean.
+
+    That is a mean difference of probabilities, or of predictions in units of their standard deviation.
+    """
+    link = committee.first.model.link
+    said = np.array([apply_link(member.model.predict_raw(rows), link) for member in committee.members])
+    scale = np.maximum(outputs.std(axis=0), np.finfo(float).tiny) if link == "identity" else 1.0
+    distances = (np.abs(said - apply_link(outputs, link)) / scale).mean(axis=(1, 2))
+    return int(distances.argmin()), float(distances.min())
+
+
+def _measure_fit(
+    opened: OpenModel,
+    rows: FloatArray,
+    target: FloatArray,
+    outputs: FloatArray,
+    members: dict[str, Any] | None,
+    random_state: Any,
+) -> dict[str, Any]:
+    """Return scores beside those of simple models, and where the model errs."""
+    classes, link = _list_classes(opened), opened.model.link
+    said = {"These rules": outputs}
+    if members is not None:
+        said = {"The committee": outputs, f"Member {members['shown']}": opened.model.predict_raw(rows)}
     if classes is None:
-        scores = score_outputs(opened.model, rows, target, outputs, random_state)
         return {
             "classes": None,
             "error": "RMSE",
-            "scores": scores,
+            "scores": score_outputs(opened.model, rows, target, said, random_state),
             "residuals": find_residuals(target, outputs),
             "told": None,
         }
     return {
         "classes": classes,
         "error": "log loss",
-        "scores": score_classes(rows, target, outputs, random_state),
+        "scores": score_classes(rows, target, said, random_state),
         "residuals": [],
         "told": describe_classes(classes, target, apply_link(outputs, link)),
     }

@@ -11,7 +11,7 @@ import numpy as np
 from takagi import kernels
 from takagi._conditions import name_features
 from takagi._extrapolation import HeldCount, count_held
-from takagi._model import OpenModel, list_steps, open_committee
+from takagi._model import OpenModel, list_steps, open_committee, take_member
 from takagi._text import count, quote
 from takagi._typing import BoolArray, FloatArray
 from takagi._wording import name_outputs
@@ -87,8 +87,7 @@ class LoadedModel:
         if number is None or not 1 <= number <= len(members):
             what = "this takes one set of rules" if number is None else f"it has no member {number}"
             raise RequestError(f"the model is a committee, and {what}; name a member, 1 to {len(members)}.", "member")
-        steps = getattr(self.model, "steps", [])[:-1]
-        return type(self.model)([*steps, ("member", members[number - 1])]) if steps else members[number - 1]
+        return take_member(self.model, number - 1)
 
     def read(self, table: OpenTable) -> Any:
         """Return a whole table in the form that the model needs."""
