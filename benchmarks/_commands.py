@@ -41,11 +41,12 @@ class CommandOutcome:
 def run_commands(names: Sequence[str], read: Read, results: Path) -> list[CommandOutcome]:
     """Run the commands on all tables that have a column of numbers, batch by batch.
 
-    Outcomes are added to a file of JSON lines, and tables that it has already are not run again. The order is random,
-    so that the outcomes so far are a sample of all.
+    Outcomes are added to a file of JSON lines, and tables that it has already are not run again. Tables with missing
+    values come first; the order is random otherwise, so that the outcomes so far are a sample of each kind.
     """
     known = {outcome.name for outcome in read_outcomes(results)}
-    waiting = [name for name in random.Random(0).sample(names, len(names)) if name not in known]
+    shuffled = random.Random(0).sample(names, len(names))
+    waiting = sorted((name for name in shuffled if name not in known), key=lambda name: not _has_missing(read(name)))
     for start in range(0, len(waiting), N_BATCH):
         batch = waiting[start : start + N_BATCH]
         found = {outcome.name: outcome for outcome in _run_apart(batch, read)}
@@ -53,6 +54,10 @@ def run_commands(names: Sequence[str], read: Read, results: Path) -> list[Comman
             stream.writelines(json.dumps(asdict(found.get(name, CommandOutcome(name, ())))) + "\n" for name in batch)
         print(f"{start + len(batch)} of {len(waiting)} tables", file=sys.stderr, flush=True)
     return [outcome for outcome in read_outcomes(results) if outcome.seconds or outcome.failure]
+
+
+def _has_missing(table: "tuple[pd.DataFrame, str] | None") -> bool:
+    return table is not None and bool(table[0].isna().any(axis=None))
 
 
 def read_outcomes(results: Path) -> list[CommandOutcome]:

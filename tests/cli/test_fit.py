@@ -37,14 +37,14 @@ def test_fit_says_what_it_understood_scores_reads_out_and_writes(call, scratch, 
     assert "Target price: " in out
     assert "; 2 rows without it left out" in out
     start = next(k for k, line in enumerate(lines) if line.startswith("Score by"))
-    assert lines[start].split("  ")[0] == "Score by 5-fold cross-validation, 2 times"
+    assert lines[start].split("  ")[0] == "Score by 10-fold cross-validation"
     ways = [line.split("  ")[0] for line in lines[start + 1 : start + 5]]
     assert ways == ["takagi, 3 rules", "ridge regression", "boosted trees", "always the mean"]
     assert lines[start + 5].startswith(("Better than ridge", "Worse than ridge", "About as good as ridge"))
     assert out.count("\n  THEN price = ") == 3
     assert "  takagi explain new.takagi cars.csv --row 0" in lines
     lines = [line for line in err.splitlines() if not line.endswith("fits")]
-    assert lines == ["Scoring: 5-fold cross-validation, 2 times", "Training 3 rules on all 198 rows"]
+    assert lines == ["Scoring: 10-fold cross-validation", "Training 3 rules on all 198 rows"]
 
 
 def test_the_written_model_is_trained_on_all_rows_that_have_a_target(scratch):

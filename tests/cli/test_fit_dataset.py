@@ -145,7 +145,7 @@ def test_a_file_that_vanishes_on_the_way_is_named_and_the_rules_so_far_are_writt
         (
             ["parquet", *TARGET, "--committee"],
             2,
-            "too many rows for that. See --committee.",
+            "too many rows for that. See takagi fit --committee.",
         ),
         (["parquet", *TARGET, "--drop", "*"], 2, "no column is left to learn 'price' from. See --drop."),
     ],

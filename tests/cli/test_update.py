@@ -93,8 +93,6 @@ def test_a_committee_says_what_to_do_instead(call, fresh, scratch):
     call("fit", "cars.csv", "-t", "price", "-o", "com.takagi", "--committee", "--iterations", "100", "--no-score", "-q")
     code, _, errors = call("update", "com.takagi", "new.csv")
     assert code == 2
-    assert (
-        "a committee is fitted as a whole and cannot go on; fit one anew to the old and the new rows. See --committee."
-        in errors
-    )
+    said = "a committee is fitted as a whole and cannot go on; fit one anew to the old and the new rows."
+    assert f"{said} See takagi fit --committee." in errors
     assert "Pipeline" not in errors

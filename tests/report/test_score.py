@@ -26,9 +26,9 @@ def test_the_report_shows_the_score_of_the_fit_on_rows_that_trained_the_model():
     kept = report.to_dict()["kept"]
     assert (kept["is_shown"], kept["seen"], kept["verdict"]) == (True, 1.0, sheet.describe())
     page = " ".join(report.to_html().split())
-    assert "5-fold cross-validation, 2 times, 120 rows" in page
+    assert "10-fold cross-validation, 120 rows" in page
     assert "100 % of the rows given to this report trained the model" in page
-    assert "by 5-fold cross-validation" in repr(report)
+    assert "by 10-fold cross-validation" in repr(report)
 
 
 def test_the_report_scores_other_rows_and_says_so():

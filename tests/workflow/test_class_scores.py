@@ -80,11 +80,11 @@ def test_model_files_keep_the_scores_the_name_of_the_target_and_know_their_rows(
 
 def test_parts_have_all_classes_in_proportion():
     labels = np.array(["rare"] * 10 + ["common"] * 90)
-    for splits, n_rare in [(plan_splits(100, labels=labels), 2), (plan_splits(100, once=True, labels=labels), 2)]:
+    for splits, n_rare in [(plan_splits(100, labels=labels), 1), (plan_splits(100, once=True, labels=labels), 2)]:
         assert all((labels[test] == "rare").sum() == n_rare for _, test in splits.pairs)
     folds = plan_splits(100, labels=labels)
-    assert (len(folds.pairs), folds.words) == (10, "5-fold cross-validation, 2 times")
-    assert sorted(np.concatenate([test for _, test in folds.pairs[:5]])) == list(range(100))
+    assert (len(folds.pairs), folds.words) == (10, "10-fold cross-validation")
+    assert sorted(np.concatenate([test for _, test in folds.pairs])) == list(range(100))
     ((train, test),) = plan_splits(5000, labels=np.arange(5000) % 2).pairs
     assert (len(train), len(test)) == (4000, 1000)
 
@@ -117,4 +117,4 @@ def test_small_classes_have_fewer_folds():
     y = pd.Series(np.repeat(list("abcd"), 3), name="level")
     (found,) = search_settings(data.X, y, [QUICK])
     assert len(found.errors) == 3
-    assert plan_splits(12, labels=y).words == "3-fold cross-validation, 2 times"
+    assert plan_splits(12, labels=y).words == "3-fold cross-validation"

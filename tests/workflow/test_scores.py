@@ -124,7 +124,7 @@ def test_settings_are_scored_beside_others_and_told_of():
     ways = [score.who for score in sheet.scores]
     assert ways == ["takagi", "one rule", "ridge regression", "boosted trees", "always the mean"]
     assert [event.done for event in events] == list(range(51))
-    assert {(event.task, event.total) for event in events} == {("Scoring: 5-fold cross-validation, 2 times", 50)}
+    assert {(event.task, event.total) for event in events} == {("Scoring: 10-fold cross-validation", 50)}
     assert sheet == score_settings(data, QUICK, {"one rule": ModelSettings(1, "droprule", max_iter=50)})
 
 

@@ -29,6 +29,8 @@ _OPTIONS = (
     "task", "no_score", "interval", "header_row", "query",
 )  # that errors are about  # fmt: skip
 
+_OPTIONS_OF_FIT = ("intervals", "committee")  # that errors of other commands are about
+
 MAKE, READ, PAPER = "Make and use a model", "Read a model", "The paper"
 
 
@@ -236,7 +238,8 @@ def word_error(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "there is not enough memory. Take fewer rows or columns."
     about = error.about if isinstance(error, DatasetError) and error.about in _OPTIONS else ""
-    return (str(error) or type(error).__name__) + (f" See --{about.replace('_', '-')}." if about else "")
+    option = f"{'takagi fit ' if about in _OPTIONS_OF_FIT else ''}--{about.replace('_', '-')}"
+    return (str(error) or type(error).__name__) + (f" See {option}." if about else "")
 
 
 @contextmanager

@@ -153,8 +153,9 @@ class LoadedModel:
         known = getattr(self.last, "calibration_", getattr(self.last, "calibration", None))
         if known is None:
             raise RequestError(
-                "it is not known how far the model is off on rows that it has not seen; fit it with takagi fit "
-                "--intervals, which finds it out by cross-validation."
+                "it is not known how far the model is off on rows that it has not seen; it can be found out by "
+                "cross-validation when the model is fitted.",
+                "intervals",
             )
         try:
             known.find_reach(coverage)

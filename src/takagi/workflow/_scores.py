@@ -22,12 +22,13 @@ from takagi.scores import COVERAGE, Score, ScoreSheet
 from takagi.workflow._events import Event, Tell, ignore
 from takagi.workflow._measures import MEASURES, Measure
 from takagi.workflow._settings import ModelSettings, build_model
-from takagi.workflow._splits import RowPair, Splits, plan_splits
+from takagi.workflow._splits import N_FOLDS, RowPair, Splits, plan_splits
 from takagi.workflow._table import TrainingTable
 
 N_JOBS = -1  # processes: all cores
-_LEAST_LOSS = 1e-24  # so that ratios of losses are finite
-_MOST_CHANGE = 20.0  # of logarithms, so that limits are finite
+_FEW_FOLDS = 5  # of a committee, which is eight models
+_LEAST_LOSS = 1e-24  # so that ratios of losses are numbers
+_MOST_CHANGE = 20.0  # of logarithms, so that limits are numbers
 
 
 def score_settings(
@@ -53,8 +54,8 @@ def score_settings(
         Called with an `Event` after each fit.
     """
     if splits is None:
-        n_repeats = 1 if settings.committee else 2
-        splits = plan_splits(len(data.y), settings.random_state, data.ties, n_repeats=n_repeats, labels=data.labels)
+        n_folds = _FEW_FOLDS if settings.committee else N_FOLDS
+        splits = plan_splits(len(data.y), settings.random_state, data.ties, n_folds=n_folds, labels=data.labels)
     model = build_model(settings)
     others = {who: build_model(one) for who, one in (also or {}).items()}
     rivals = MEASURES[data.task].make_rivals(model[0])

@@ -20,9 +20,9 @@ from takagi.tables import (
     read_cells,
 )
 
-MANY_ROWS = 2000  # from this number on, there is one held-out part
-_N_FOLDS = 5
-_N_REPEATS = 2
+MANY_ROWS = 2000  # from which on a part is held out once
+N_FOLDS = 10  # with fewer, the models of the folds are worse than that of all rows
+_N_TESTS = 5  # in the order of time
 _LEAST_ROWS = 10  # that a model is fitted to
 _PART = 0.2  # that is held out
 
@@ -68,10 +68,11 @@ def plan_splits(
     ties: Ties | None = None,
     *,
     once: bool = False,
-    n_repeats: int = _N_REPEATS,
+    n_folds: int = N_FOLDS,
+    n_repeats: int = 1,
     labels: Any = None,
 ) -> Splits:
-    """Return splits for scores on a table: repeated cross-validation for few rows, one held-out part for many.
+    """Return how to score on a table: cross-validation of few rows, a part of many held out.
 
     Parameters
     ----------
@@ -82,34 +83,39 @@ def plan_splits(
     ties : Ties, optional
         Groups that stay whole, or the order of time; then later rows are test rows.
     once : bool, default=False
-        Whether to hold out one part even if there are few rows.
-    n_repeats : int, default=2
-        Number of repetitions of cross-validation.
+        Whether to hold out a part of few rows, too.
+    n_folds : int, default=10
+        Number of folds of cross-validation; groups may be fewer.
+    n_repeats : int, default=1
+        How often cross-validation is repeated.
     labels : array of shape (n_rows,), optional
         Classes of the rows. Without ties, splits are stratified by class; rows whose class has no training row are not
         tested.
     """
     if labels is None:
-        return _plan(n_rows, seed, ties, None, once, n_repeats)
+        return _plan(n_rows, seed, ties, None, once, (n_folds, n_repeats))
     codes = np.unique(np.asarray(labels), return_inverse=True)[1]
-    splits = _plan(n_rows, seed, ties, codes, once, n_repeats)
+    splits = _plan(n_rows, seed, ties, codes, once, (n_folds, n_repeats))
     return replace(splits, pairs=_keep_known(splits.pairs, codes))
 
 
-def _plan(n_rows: int, seed: int, ties: Ties | None, codes: IntArray | None, once: bool, n_repeats: int) -> Splits:
+def _plan(
+    n_rows: int, seed: int, ties: Ties | None, codes: IntArray | None, once: bool, size: tuple[int, int]
+) -> Splits:
+    n_folds, n_repeats = size
     pairs = _go_forward(ties) if ties is not None and ties.is_time else ()
     if once or n_rows >= MANY_ROWS or (ties is not None and ties.is_time and not pairs):
         return _hold_out(n_rows, seed, ties, codes)
     if ties is not None and pairs:
         return Splits(pairs, 1, f"{len(pairs)} tests on later rows by {ties.column}, trained on earlier ones")
     if ties is None:
-        n_folds, groups, words = _N_FOLDS, np.arange(n_rows), "cross-validation"
+        groups, words = np.arange(n_rows), "cross-validation"
     else:
         groups, words = ties.codes, f"cross-validation by whole groups of {ties.column}"
-        n_folds = min(_N_FOLDS, int(groups.max()) + 1)
+        n_folds = min(n_folds, int(groups.max()) + 1)
     seeds = [(seed + k) % 2**32 for k in range(n_repeats)]
     if ties is None and codes is not None:
-        pairs = tuple(pair for one in seeds for pair in _split_evenly(codes, one))
+        pairs = tuple(pair for one in seeds for pair in _split_evenly(codes, one, n_folds))
         n_folds = len(pairs) // n_repeats
     else:
         repeats = [GroupKFold(n_folds, shuffle=True, random_state=one) for one in seeds]
@@ -143,7 +149,7 @@ def find_times(values: Any, name: str) -> Ties:
 
 def _hold_out(n_rows: int, seed: int, ties: Ties | None, codes: IntArray | None) -> Splits:
     if ties is None:
-        pair = split_off(n_rows, _PART, seed) if codes is None else _split_evenly(codes, seed)[0]
+        pair = split_off(n_rows, _PART, seed) if codes is None else _split_evenly(codes, seed, round(1 / _PART))[0]
         return Splits((pair,), 1, f"{count(len(pair[1]), 'row')} of {n_rows:,} held out")
     if ties.is_time:
         is_late = ties.codes >= min(np.quantile(ties.codes, 1 - _PART, method="higher") or 1, ties.codes.max())
@@ -154,9 +160,9 @@ def _hold_out(n_rows: int, seed: int, ties: Ties | None, codes: IntArray | None)
     return Splits((pair,), 1, f"whole groups of {ties.column} held out, {count(len(pair[1]), 'row')} of {n_rows:,}")
 
 
-def _split_evenly(codes: IntArray, seed: int) -> list[RowPair]:
-    """Return the folds of stratified five-fold cross-validation."""
-    n_folds = max(2, min(_N_FOLDS, int(np.bincount(codes).max())))
+def _split_evenly(codes: IntArray, seed: int, n_folds: int) -> list[RowPair]:
+    """Return the folds of a cross-validation that have all classes in the same proportions."""
+    n_folds = max(2, min(n_folds, int(np.bincount(codes).max())))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of classes with fewer rows than folds
         return list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(codes, codes))
@@ -184,9 +190,9 @@ def _go_forward(ties: Ties) -> tuple[RowPair, ...]:
     There are none if there are too few times or rows.
     """
     n_moments = int(ties.codes.max()) + 1
-    if n_moments <= _N_FOLDS:
+    if n_moments <= _N_TESTS:
         return ()
-    forward = TimeSeriesSplit(_N_FOLDS).split(np.empty(n_moments))
+    forward = TimeSeriesSplit(_N_TESTS).split(np.empty(n_moments))
     pairs = [(_find(ties.codes, early), _find(ties.codes, late)) for early, late in forward]
     return tuple(pair for pair in pairs if len(pair[0]) >= _LEAST_ROWS)
 
