@@ -21,7 +21,18 @@ SOURCE = Path(__file__).parents[1] / "src" / "takagi"
 SUPPORT = "support"
 # Modules that are a part of a noun.
 MERGED = dict.fromkeys(
-    ("profile", "calibration", "_conditions", "_wording", "bend", "rulemodel", "scores", "memory", "predictors"),
+    (
+        "profile",
+        "calibration",
+        "_conditions",
+        "_wording",
+        "bend",
+        "rulemodel",
+        "scores",
+        "known",
+        "memory",
+        "predictors",
+    ),
     "rulebase",
 )
 EXPORTED = {name: getattr(takagi, name).__module__.split(".")[1] for name in takagi.__all__}
