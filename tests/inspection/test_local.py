@@ -141,3 +141,14 @@ def test_no_rows_and_rows_beyond_the_last_are_refused(diabetes, cars):
 def test_repr_is_short(diabetes):
     model, X, _ = diabetes
     assert repr(explain_local(model, X)).startswith("LocalExplanation(n_rows=442, columns=['age'")
+
+
+@pytest.mark.parametrize(("n_idle", "lines"), [(3, 3), (4, 1), (40, 1)])
+def test_columns_that_add_nothing_are_joined_where_they_are_many(n_idle, lines):
+    weights = [1.0, 2.0, -3.0, *[0.0] * n_idle]
+    names = ["age", "bmi", *(f"idle {k}" for k in range(n_idle))]
+    rules = RuleBase([[0.0] * (2 + n_idle)], [[np.inf] * (2 + n_idle)], [[weights]], feature_names=names)
+    text = str(explain_local(rules, np.ones((1, 2 + n_idle)), baseline=np.zeros(2 + n_idle)))
+    assert text.count("idle") + text.count("other columns") == lines
+    assert (f"  {n_idle} other columns" in text) == (n_idle > 3)
+    assert text.index("bmi") < text.index("age") < text.index("prediction")

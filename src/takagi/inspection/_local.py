@@ -25,7 +25,8 @@ from takagi.inspection._attribution import attribute_mean, average_formulas, cho
 from takagi.inspection._held import describe_misfits, describe_missing, show_cells
 from takagi.rulebase import apply_link
 
-_LEAST_SHARE = 0.01  # rules with a smaller share are not listed in the text
+_MOST_IDLE = 3  # columns that add nothing, which have a line each
+_LEAST_SHARE = 0.01  # rules with less are not named in text
 
 
 @dataclass(frozen=True)
@@ -249,6 +250,9 @@ class LocalExplanation(ShowsText):
             amount = write(contributions[c])
             signed = amount if amount.startswith("-") or amount == "0" else f"+{amount}"
             table.append((shorten(self.columns[c], 28), shorten(self.cells[row][c], 26), signed))
+        n_idle = sum(amount == "0" for *_, amount in table[1:])  # the last ones
+        if n_idle > _MOST_IDLE:
+            table[-n_idle:] = [(f"{n_idle} other columns", "", "0")]
         table.append(("prediction", "", write(self.prediction[row, k])))
         lines += [*_align(table), *(wrap("  ", sentence.split(), "    ") for sentence in self.missing[row])]
         lines += ["", *self._list_voices(row, k, write)]
