@@ -38,12 +38,13 @@ class Score:
     ratio_high: float = 1.0
 
     def compare(self) -> str:
-        """Return a text that compares the model with this method.
+        """Say how the model does beside this, in words; the margin reaches to the limit that is nearer to 1.
 
         >>> Score("ridge regression", 2.0, 1.8, 2.2, 0.5, 0.88, 0.85, 0.91).compare()
         'better than ridge regression by 12 % +- 3 %'
         """
-        change, margin = 100 * abs(self.ratio - 1), 50 * (self.ratio_high - self.ratio_low)
+        limit = self.ratio_high if self.ratio < 1 else self.ratio_low
+        change, margin = 100 * abs(self.ratio - 1), 100 * abs(self.ratio - limit)
         words = f"{_write(change)} % +- {_write(margin)} %"
         if self.ratio_high < 1:
             return f"better than {self.who} by {words}"

@@ -99,6 +99,18 @@ def test_a_model_that_is_no_better_than_the_mean_is_not_to_be_used():
     assert score_two(noise).describe() == ["No better than always the mean: do not use it."]
 
 
+@pytest.mark.parametrize(
+    ("ratios", "words"),
+    [
+        ((1.17, 1.01, 1.37), "worse than trees by 17 % +- 16 %"),
+        ((0.75, 0.58, 0.97), "better than trees by 25 % +- 22 %"),
+        ((1.17, 0.98, 1.40), "about as good as trees (worse by 17 % +- 19 %)"),
+    ],
+)
+def test_a_margin_is_smaller_than_a_difference_that_is_told(ratios, words):
+    assert Score("trees", 1.0, 0.9, 1.1, 0.5, *ratios).compare() == words
+
+
 def test_what_is_better_than_a_useless_model_is_named():
     useless = Score("takagi", 2.0, 1.9, 2.1, 0.0)
     better = Score("the accurate model", 1.0, 0.9, 1.1, 0.7, 2.0, 1.8, 2.2)
