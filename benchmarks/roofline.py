@@ -31,7 +31,7 @@ from numba import njit
 from _problem import BATCH_SIZE, KEEP_PROB, make_problem
 from takagi.kernels._arrays import LANES
 from takagi.kernels._lanes import fma, lanes_sum, load_splat, load_vector, splat, store, vector_exp, vector_sqrt
-from takagi.training._train import draw_keep
+from takagi.training import draw_keep
 from train import FLOPS_PER_BATCH_ROW, SIZES, run_takagi
 
 _N_ITER = 200

@@ -5,6 +5,7 @@ Each iteration draws a mini-batch, drops rules, steps along the gradient and val
 callback and handles Ctrl-C.
 """
 
+from takagi.training._batches import draw_keep, fork_generator
 from takagi.training._config import (
     LOSSES,
     SCHEDULES,
@@ -24,9 +25,7 @@ from takagi.training._train import (
     Run,
     announce_compilation,
     begin_state,
-    draw_keep,
     find_width_floor,
-    fork_generator,
     train,
 )
 
