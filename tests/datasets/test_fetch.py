@@ -131,7 +131,7 @@ def test_failure_says_why_and_leaves_nothing(archive, tmp_path, answer, n_attemp
 
 def test_archive_that_is_none_is_refused(archive, tmp_path):
     archive.answers[ZIPPED] = [CONTENT]
-    with pytest.raises(DownloadError, match="not a sound zip archive"):
+    with pytest.raises(DownloadError, match="not a valid zip archive"):
         download(tmp_path)
 
 

@@ -100,7 +100,7 @@ def test_values_that_are_not_the_papers_are_refused(no2):
 def test_another_file_is_refused_in_every_format(name, content):
     pytest.importorskip("xlrd")
     pytest.importorskip("openpyxl")
-    with pytest.raises(ValueError, match="is damaged or another file"):
+    with pytest.raises(ValueError, match="is damaged or is a different file"):
         parse_dataset(DATASETS[name], content)
 
 
@@ -113,5 +113,5 @@ def test_missing_package_is_named_with_what_to_install(name, package, monkeypatc
 
 def test_unknown_category_is_refused():
     table = READERS["csv without header"](b"F,1,2,3,4,5,6,7,15\nX,1,2,3,4,5,6,7,15\n", 9)
-    with pytest.raises(ValueError, match="a category that is not known"):
+    with pytest.raises(ValueError, match="an unknown category"):
         encode(DATASETS["Abalone-OH"], table)

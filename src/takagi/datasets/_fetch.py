@@ -67,7 +67,7 @@ def download_file(source: SourceFile, folder: Path, *, quiet: bool = False, pati
             return write_whole(folder / source.name, content)
     raise DownloadError(
         f"{source.name} could not be downloaded.{''.join(failures)}\n"
-        f"Put the file into {folder.absolute()}, or into a folder that TAKAGI_DATA names."
+        f"Put the file into {folder.absolute()}, or set TAKAGI_DATA to the folder that has it."
     )
 
 
@@ -92,7 +92,7 @@ def unzip(archive: bytes, name: str) -> bytes:
             check_sizes(found[:1])
             content = [members.read(member) for member in found[:1]]
     except Exception as error:  # a damaged archive raises many kinds: of zipfile, of zlib, RuntimeError for a password
-        raise ValueError(f"not a sound zip archive ({error})") from error
+        raise ValueError(f"not a valid zip archive ({error})") from error
     if not content:
         raise ValueError(f"the archive has no {name}")
     return content[0]
@@ -159,7 +159,7 @@ def _read_body(url: str, timeout: float, deadline: float, advance: Advance) -> b
 
 def _check_limits(n_bytes: int, deadline: float) -> None:
     if n_bytes > MOST_SOURCE_BYTES:
-        raise ValueError(f"it has more than {MOST_SOURCE_BYTES:,} bytes, which no file of the archives has")
+        raise ValueError(f"it has more than {MOST_SOURCE_BYTES:,} bytes, more than any file of the datasets")
     if time.monotonic() >= deadline:
         raise TimeoutError("the server is too slow")
 

@@ -67,7 +67,7 @@ def check_sizes(members: Sequence[zipfile.ZipInfo]) -> None:
     """Raise a ValueError if members of a zip archive are too large; zipfile reads no more than their stated sizes."""
     total = sum(member.file_size for member in members)
     if total > MOST_SOURCE_BYTES:
-        raise ValueError(f"it unpacks to {total:,} bytes, which no file of the archives has")
+        raise ValueError(f"it unpacks to {total:,} bytes, more than any file of the datasets")
 
 
 def read_source(source: SourceFile, content: bytes) -> RawCells:
@@ -77,7 +77,7 @@ def read_source(source: SourceFile, content: bytes) -> RawCells:
     except ImportError:
         raise
     except Exception as error:  # every package raises its own errors for invalid files
-        raise ValueError(f"{source.name} is damaged or another file: {error}") from error
+        raise ValueError(f"{source.name} is damaged or is a different file: {error}") from error
 
 
 def parse_dataset(dataset: Dataset, content: bytes) -> tuple[FloatArray, FloatArray]:
@@ -94,10 +94,10 @@ def encode(dataset: Dataset, table: RawCells) -> tuple[FloatArray, FloatArray]:
         y = table[:, index(dataset.target)].astype(float)
         plain = table[:, [index(name) for name in dataset.features]].astype(float)
     except (ValueError, IndexError) as error:
-        raise ValueError(f"{dataset.source.name} is damaged or another file: {error}") from error
+        raise ValueError(f"{dataset.source.name} is damaged or is a different file: {error}") from error
     coded = [table[:, [index(name)]] == np.array(list(dataset.source.codes[name])) for name in dataset.categories]
     if not all(block.any(axis=1).all() for block in coded):
-        raise ValueError(f"{dataset.source.name} is damaged or another file: it has a category that is not known")
+        raise ValueError(f"{dataset.source.name} is damaged or is a different file: it has an unknown category")
     return np.ascontiguousarray(np.hstack([plain, *coded], dtype=float)), y
 
 
@@ -111,7 +111,7 @@ def check_values(dataset: Dataset, X: FloatArray, y: FloatArray) -> None:
     elif abs(y.mean() - dataset.target_mean) > 1e-4:
         problem = f"expected a mean {dataset.target!r} of {dataset.target_mean}, got {y.mean():.4f}"
     if problem:
-        raise ValueError(f"{dataset.source.name} is damaged or another file ({dataset.name}): {problem}.")
+        raise ValueError(f"{dataset.source.name} is damaged or is a different file ({dataset.name}): {problem}.")
 
 
 def _decode(content: bytes) -> str:

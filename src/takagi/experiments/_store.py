@@ -203,7 +203,7 @@ def _parse(path: Path, types: dict[str, type]) -> "pd.DataFrame":
     bad = [number for number, row in enumerate(rows[1:], start=2) if not _is_sound(row, types)]
     if bad:
         shown = ", ".join(map(str, bad[:10]))
-        raise StoreError(f"{path} is damaged in line(s) {shown}. Nothing was changed; mend or remove these lines.")
+        raise StoreError(f"{path} is damaged in line(s) {shown}. Nothing was changed; repair or remove these lines.")
     return pd.DataFrame(rows[1:], columns=columns).astype(types)
 
 
