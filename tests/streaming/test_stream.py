@@ -210,7 +210,7 @@ def test_batches_that_lead_nowhere_are_skipped():
     model = feed(small())
     expected = model.predict(X)
     model.set_params(learning_rate=1e305)
-    with pytest.warns(ConvergenceWarning, match="diverged in .* each time went on from the best rules"):
+    with pytest.warns(ConvergenceWarning, match="diverged in .* continued from the best rules each time"):
         model.partial_fit(X, Y)
     np.testing.assert_allclose(model.predict(X), expected, rtol=1e-9)
     model.set_params(learning_rate=0.03)

@@ -137,7 +137,7 @@ def test_the_width_floor_gives_way_to_a_bound_of_widths():
 @pytest.mark.parametrize(
     ("name", "pair", "message"),
     [
-        ("centers", (1, 0), "must not have a lower bound above an upper one"),
+        ("centers", (1, 0), "must not have a lower bound above an upper bound"),
         ("centers", (0, 1, 2), "bounds of centers must be a pair of a lower and an upper bound, got 3"),
         ("centers", (np.zeros(7), None), r"bounds of centers must broadcast to shape \(5, 3\), got \(7,\)"),
         ("centers", (np.nan, None), "bounds of centers must be numbers, got NaN"),

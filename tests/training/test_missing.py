@@ -94,5 +94,5 @@ def test_complete_rows_train_to_the_same_bits_with_and_without_usual_values():
 
 def test_rules_that_do_not_know_what_is_usual_are_refused():
     rules, X, y, _ = make_problem(2, 2, 1)
-    with pytest.raises(ValueError, match="`usual`, what these count as"):
+    with pytest.raises(ValueError, match="`usual`, the numbers that replace them"):
         train(replace(rules, usual=None), X, y, None, None, TrainConfig(max_iter=1), rng=np.random.default_rng(0))

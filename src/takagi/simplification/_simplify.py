@@ -280,7 +280,7 @@ class Simplification(ShowsText):
             "Other choices: .at(max_loss=0.05), .at(max_rules=3); curve: .to_frame(), .plot()",
         ]
         if not self.step:
-            lines.insert(1, "No smaller model is within the limits, or none whose rules are as true.")
+            lines.insert(1, "No smaller model is within the limits with rules that hold and govern as often.")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -347,7 +347,7 @@ def _split(rows: Rows, model: Any, X_val: Table, y_val: Table, rng: np.random.Ge
         except ValueError as error:
             raise ValueError(f"In X_val and y_val: {error}") from error
     if len(rows.X) < 2:
-        raise ValueError("X must have at least two rows, to re-estimate and to validate by, got one; or give X_val.")
+        raise ValueError("X must have at least two rows, for training and for validation, got one; or give X_val.")
     order = draw_order(rows, rng, by_class=_find_rules(model).link != "identity")[0]
     n_validation = max(1, round(_VALIDATION_PART * len(order)))
     return rows.take(np.sort(order[n_validation:])), rows.take(np.sort(order[:n_validation]))

@@ -127,7 +127,7 @@ class Stream:
 
     def __str__(self) -> str:
         if self.learner is None or self.seen is None or not len(self.learner.history):
-            return f"{self.n_waiting} rows wait"
+            return f"{self.n_waiting} rows, no rules yet"
         n_iter, train_loss, val_loss = self.learner.history[-1]
         return (
             f"{self.seen.n_rows} rows, iteration {n_iter:.0f}: batch loss {train_loss:.4g}, validation {val_loss:.4g} "
@@ -223,8 +223,8 @@ class Stream:
                 self.learner.record(run, n_done)
         if n_skipped:
             warn_user(
-                f"Training diverged in {n_skipped} of {n_batches} iterations, and each time went on from the best "
-                "rules. Lower learning_rate.",
+                f"Training diverged in {n_skipped} of {n_batches} iterations and continued from the best rules "
+                "each time. Lower learning_rate.",
                 ConvergenceWarning,
             )
 

@@ -245,7 +245,7 @@ class Bounds:
         lower, upper = self._lay_out_side(rules, 0, -np.inf, floor), self._lay_out_side(rules, 1, np.inf, np.inf)
         if (lower > upper).any():
             raise ValueError(
-                "bounds must not have a lower bound above an upper one, those of shared sets taken together."
+                "bounds must not have a lower bound above an upper bound, also among rules that share a set."
             )
         lower[np.isinf(theta)] = upper[np.isinf(theta)] = np.inf  # an absent condition stays absent
         return lower, upper

@@ -107,14 +107,16 @@ def train(
         raise ValueError(f"every must be a whole number of at least 1, got {every!r}.")
     training = check_dataset(X, y, sample_weight, rule_base)
     if (X_val is None) != (y_val is None):
-        raise ValueError(f"X_val and y_val go together, but {'X_val' if X_val is None else 'y_val'} is missing.")
+        raise ValueError(
+            f"X_val and y_val must be given together, but {'X_val' if X_val is None else 'y_val'} is missing."
+        )
     validation = check_dataset(X_val, y_val, sample_weight_val, rule_base)
     if not len(training[0]):
         raise ValueError("X must have at least one row to train on, got none.")
     if batches is not None:
         n_iter, blocks = len(batches), replay_blocks(batches, keep, len(training[0]), rule_base.n_rules)
     elif keep is not None:
-        raise ValueError("keep is a recorded mask for recorded batches, but batches is missing.")
+        raise ValueError("keep needs the batches that its masks were recorded for, but batches is missing.")
     else:
         n_iter, blocks = config.max_iter, draw_blocks(config, len(training[0]), rule_base.n_rules, rng)
     run = Run(rule_base, config, training, validation, n_iter, every=every, bounds=bounds)
@@ -144,7 +146,7 @@ def _run_blocks(run: "Run", blocks: Blocks, callback: Callback | None) -> str:
 def announce_compilation() -> None:
     """Print once that the first fit on a machine compiles."""
     if not kernels.is_compiled(kernels.train_block):
-        logger.warning("takagi compiles its kernels for this machine, once; this takes some seconds.")
+        logger.warning("takagi compiles its kernels for this machine. This takes some seconds, only once.")
 
 
 # -- between two blocks ------------------------------------------------------------------------------------------------
@@ -337,7 +339,9 @@ def _find_usual(rules: RuleBase, *tables: FloatArray) -> FloatArray | None:
     if all(isinstance(X, ScaledTable) or are_finite(X) for X in tables):
         return None
     if rules.usual is None:
-        raise ValueError("X has NaN or infinity; rules to train on missing values need `usual`, what these count as.")
+        raise ValueError(
+            "X has NaN or infinity. To train on missing values, rules need `usual`, the numbers that replace them."
+        )
     return pack_usual(rules)
 
 
