@@ -30,8 +30,8 @@ def test_columns_with_most_held_rows_come_first_and_few_are_named():
     counts = HeldCount(1_200, 900, np.array([0, 1, 2, 0]), np.array([0, 0, 700, 3]))
     limits = np.array([[0.0, 1.0], [2.0, 3.0], [-4.5, 5.25], [6.0, 7.0]])
     assert counts.describe(["a", "b", "c", "d"], limits) == (
-        "Values far beyond the training data are held in 900 of 1,200 rows: c at -4.5 or 5.25 (702 rows), d at 7 (3 "
-        "rows), b at 2 (1 row)."
+        "Values far beyond the training data are held at a limit in 900 of 1,200 rows: c at -4.5 or 5.25 (702 rows), "
+        "d at 7 (3 rows), b at 2 (1 row)."
     )
     assert counts.describe(["a", "b", "c", "d"]).endswith("rows: c (702 rows), d (3 rows), b (1 row).")
     many = HeldCount(1, 1, np.ones(8, dtype=int), np.zeros(8, dtype=int))

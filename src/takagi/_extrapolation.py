@@ -39,8 +39,8 @@ class HeldCount(NamedTuple):
         listed = [f"{shorten(names[m])}{place} ({count(int(total[m]), 'row')})" for m, place in pairs]
         more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
         return (
-            f"Values far beyond the training data are held in {self.n_held:,} of {count(self.n_rows, 'row')}: "
-            f"{', '.join(listed[:_MOST])}{more}."
+            f"Values far beyond the training data are held at a limit in {self.n_held:,} of "
+            f"{count(self.n_rows, 'row')}: {', '.join(listed[:_MOST])}{more}."
         )
 
     def _place(self, m: int, limits: FloatArray) -> str:
@@ -52,7 +52,7 @@ def count_held(rows: FloatArray, limits: FloatArray | None) -> HeldCount | None:
     """Return the count of values beyond limits, None if there are none.
 
     >>> count_held(np.array([[1.0], [9.0], [3.0]]), np.array([[2.0, 5.0]])).describe(["age"], np.array([[2.0, 5.0]]))
-    'Values far beyond the training data are held in 2 of 3 rows: age at 2 or 5 (2 rows).'
+    'Values far beyond the training data are held at a limit in 2 of 3 rows: age at 2 or 5 (2 rows).'
     """
     if limits is None or lie_within(rows, limits):
         return None
@@ -71,7 +71,7 @@ def warn_of_held(rows: FloatArray, limits: FloatArray | None, names: Sequence[st
         known = [f"x{m}" for m in range(rows.shape[1])] if names is None else names
         told = found.describe(known, None if names is None else limits)
         warn_user(
-            f"{told} takagi.inspection.find_outside(model, X) tells which and how far out they are; "
-            "extrapolation='linear' would let the rules go on.",
+            f"{told} takagi.inspection.find_outside(model, X) lists them and how far outside they are. "
+            "Fit with extrapolation='linear' to extrapolate instead.",
             ExtrapolationWarning,
         )

@@ -34,13 +34,13 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> ValueError:
     """Return an error that suggests the nearest known name and lists at most 30 known ones.
 
     >>> unknown_name("optimizer", "adma", ["sgdm", "adam"])
-    ValueError("optimizer 'adma' is unknown, did you mean 'adam'? Known are 'sgdm', 'adam'.")
+    ValueError("optimizer 'adma' is unknown, did you mean 'adam'? Choose from 'sgdm', 'adam'.")
     """
     known = list(known)
     near = find_nearest(str(name), known)
     hint = f", did you mean {near!r}?" if near is not None else "."
     listed = ", ".join(map(repr, known[:_MOST])) + (f" and {len(known) - _MOST} more" if len(known) > _MOST else "")
-    return ValueError(f"{what} {name!r} is unknown{hint} Known are {listed}.")
+    return ValueError(f"{what} {name!r} is unknown{hint} Choose from {listed}.")
 
 
 def need_extra(package: str, extra: str) -> Any:

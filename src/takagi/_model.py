@@ -38,8 +38,8 @@ class OpenModel:
         """The rule base, if the model is a single one."""
         if len(self.model.parts) > 1:
             raise TypeError(
-                f"The model is a sum of {len(self.model.parts)} rule bases, and this takes one. Take "
-                "model_.merge(), which is one rule base that predicts the same, or one of model_.parts."
+                f"The model is a sum of {len(self.model.parts)} rule bases, but one rule base is needed here. Use "
+                "model_.merge(), one rule base with the same predictions, or one of model_.parts."
             )
         return self.model.first
 
@@ -76,11 +76,9 @@ class OpenModel:
         if y is None:
             return None
         if X is None:
-            raise ValueError("y needs the rows that it belongs to; give X as well.")
+            raise ValueError("y was given without X; give X as well.")
         if self.model.link == "identity":
-            raise ValueError(
-                "y is for classifiers, whose rules tell which part of their rows has each class; leave it out."
-            )
+            raise ValueError("y is for classifiers only, to show the class frequencies of each rule; leave it out.")
         rows = self.encode(X)
         share = self.model.firing_share(rows)
         return share.T @ self.read_targets(y, len(rows)) / share.sum(axis=0)[:, None]
@@ -226,7 +224,7 @@ def open_model(model: Any) -> OpenModel:
         is_pipeline = hasattr(getattr(model, "best_estimator_", model), "steps")
         member = "Pipeline([*model.steps[:-1], ('member', model[-1].estimators_[0])])"
         raise TypeError(
-            f"The model is a committee of {len(members)}, and this takes one set of rules. Take a member: "
+            f"The model is a committee of {len(members)} members, but one model is needed here. Use a member: "
             f"{member if is_pipeline else 'model.estimators_[0]'}."
         )
     return members[0]

@@ -72,7 +72,7 @@ def test_missing_peer_is_named_and_a_fit_out_of_time_counts_as_the_mean_predicto
 @pytest.mark.parametrize(
     ("option", "message"),
     [("--methods", "did you mean 'CatBoost'"), ("--datasets", "dataset 'Catboost' is unknown"),
-     ("--partitions", "Known are '1', '2'")],
+     ("--partitions", "Choose from '1', '2'")],
 )  # fmt: skip
 def test_unknown_names_are_refused(tmp_path, call, option, message):
     with pytest.raises(SystemExit, match=message):

@@ -202,7 +202,7 @@ def test_missing_method_is_named(tmp_path, call, monkeypatch):
 @pytest.mark.parametrize(
     ("option", "message"),
     [("--methods", "did you mean 'CatBoost'"), ("--datasets", "dataset 'Catboost' is unknown"),
-     ("--splits", "Known are '1', '2'")],
+     ("--splits", "Choose from '1', '2'")],
 )  # fmt: skip
 def test_unknown_names_are_refused(tmp_path, call, option, message):
     with pytest.raises(SystemExit, match=message):

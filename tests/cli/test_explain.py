@@ -31,7 +31,7 @@ def test_holes_are_shown_as_what_they_are_taken_for(call, scratch):
     row = int(np.flatnonzero(make_cars()["power"].isna())[0])
     code, out, _ = call("explain", "cars.takagi", "cars.csv", "--row", row)
     assert code == 0
-    assert "power is missing: says nothing about the conditions, counts as" in " ".join(out.split())
+    assert "power is missing: its conditions are ignored, and the formula uses" in " ".join(out.split())
 
 
 @pytest.mark.parametrize("row", ["200", "-1", "x"])

@@ -95,7 +95,7 @@ def test_a_raw_file_becomes_a_model_predictions_a_page_and_exports(takagi, call,
     row = int(np.flatnonzero(auto_mpg["horsepower"].isna())[0])
     explained = takagi("explain", "cars.takagi", *table, "--row", row).stdout
     assert explained.startswith(f"row {row}: mpg = ")
-    assert "horsepower is missing: says nothing about the conditions" in explained
+    assert "horsepower is missing: its conditions are ignored" in explained
 
     takagi("report", "cars.takagi", *table, "-o", "report.html", "--quiet")
     assert (tmp_path / "report.html").read_text().rstrip().endswith("</html>")

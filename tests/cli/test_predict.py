@@ -263,7 +263,9 @@ def test_far_values_are_counted_once_in_a_note(call, scratch, monkeypatch):
     notes = [line for line in err.splitlines() if line.startswith("Note:")]
     assert code == 0
     assert len(notes) == 1
-    assert notes[0].startswith("Note: Values far beyond the training data are held in 3 of 40 rows: weight at ")
+    assert notes[0].startswith(
+        "Note: Values far beyond the training data are held at a limit in 3 of 40 rows: weight at "
+    )
     assert notes[0].partition("power at ")[2].endswith(" (1 row).")
     assert np.isfinite(read(out)["predicted_price"]).all()
     _, text, err = call("predict", "cars.takagi", "far.csv", "-o", "out.csv", "--json", "--quiet")

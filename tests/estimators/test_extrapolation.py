@@ -108,8 +108,8 @@ def test_a_call_warns_once_with_counts_and_points_at_the_callers_line(fitted):
     (warning,) = caught
     assert warning.filename == __file__
     text = str(warning.message)
-    assert text.startswith("Values far beyond the training data are held in 2 of 120 rows: a at -0.9")
-    assert "(2 rows), c at 3 (1 row). takagi.inspection.find_outside(model, X) tells" in text
+    assert text.startswith("Values far beyond the training data are held at a limit in 2 of 120 rows: a at -0.9")
+    assert "(2 rows), c at 3 (1 row). takagi.inspection.find_outside(model, X) lists" in text
 
 
 def test_a_pipeline_points_at_the_callers_line_and_names_no_scaled_numbers():
@@ -134,7 +134,9 @@ def test_infinity_is_refused_as_before_and_what_is_missing_is_not_held(fitted):
 
 @pytest.mark.parametrize("model", [TSKRegressor(extrapolation="held"), TSKCommittee(2, extrapolation="held")])
 def test_an_unknown_extrapolation_is_an_error(model):
-    with pytest.raises(ValueError, match=r"extrapolation 'held' is unknown, did you mean 'hold'\? Known are 'hold', "):
+    with pytest.raises(
+        ValueError, match=r"extrapolation 'held' is unknown, did you mean 'hold'\? Choose from 'hold', "
+    ):
         model.fit(X, y)
     with pytest.raises(ValueError, match="extrapolation"):
         clone(model).set_params(extrapolation=3).fit(X, y)

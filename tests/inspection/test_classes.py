@@ -170,7 +170,7 @@ def test_logistic_regression_has_no_history_to_draw():
     rng = np.random.default_rng(0)
     model = TSKClassifier(random_state=0).fit(rng.normal(size=(300, 2)), rng.integers(0, 2, 300))
     assert model.stopped_ == "logistic"
-    with pytest.raises(ValueError, match="logistic regression did better than pilot fits"):
+    with pytest.raises(ValueError, match="logistic regression did better than the pilot fits"):
         HistoryDisplay.from_estimator(model)
 
 

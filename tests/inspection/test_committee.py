@@ -212,16 +212,16 @@ SINGLE = {
 
 @pytest.mark.parametrize("use", SINGLE.values(), ids=SINGLE)
 def test_what_needs_one_set_of_rules_asks_for_a_member(use, plain):
-    with pytest.raises(TypeError, match=r"committee of 3.*Take a member: model\.estimators_\[0\]\.$"):
+    with pytest.raises(TypeError, match=r"committee of 3.*Use a member: model\.estimators_\[0\]\.$"):
         use(*plain)
     use(plain[0].estimators_[0], *plain[1:])
 
 
 def test_the_advice_for_a_pipeline_works(piped):
     model = piped[0]
-    with pytest.raises(TypeError, match="Take a member") as caught:
+    with pytest.raises(TypeError, match="Use a member") as caught:
         to_c(model)
-    advice = str(caught.value).partition("Take a member: ")[2].rstrip(".")
+    advice = str(caught.value).partition("Use a member: ")[2].rstrip(".")
     member = eval(advice, {"Pipeline": Pipeline, "model": model})
     assert "km" in to_c(member)
 

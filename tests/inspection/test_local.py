@@ -58,7 +58,7 @@ def test_a_missing_number_and_an_unknown_level_are_told(cars):
     row = X.head(1).assign(fuel="hydrogen")
     with pytest.warns(UserWarning, match="'hydrogen'"):
         text = str(explain_local(model, row))
-    assert "is missing: says nothing about the conditions, counts as" in " ".join(text.split())
+    assert "is missing: its conditions are ignored, and the formula uses" in " ".join(text.split())
     assert "hydrogen (unknown)" in text
 
 
@@ -109,7 +109,7 @@ def test_outputs_go_by_name_or_index(several):
     model, X, _ = several
     explained = explain_local(model, X.head(1))
     assert explained.to_frame(output="product").equals(explained.to_frame(output=1))
-    with pytest.raises(ValueError, match=r"output 'quotient' is unknown\. Known are 'sum', 'product'"):
+    with pytest.raises(ValueError, match=r"output 'quotient' is unknown\. Choose from 'sum', 'product'"):
         explained.to_frame(output="quotient")
 
 
@@ -121,7 +121,7 @@ def test_bad_input_is_refused(diabetes):
         explain_local(model, X.rename(columns={"bmi": "bmj"}))
     with pytest.raises(ValueError, match="baseline must be one row, got 2"):
         explain_local(model, X, baseline=X.head(2))
-    with pytest.raises(ValueError, match="has not seen data; give baseline"):
+    with pytest.raises(ValueError, match="has no summary of training data; give baseline"):
         explain_local(RuleBase([[0.0]], [[1.0]], [[[0.0, 1.0]]]), [[1.0]])
 
 

@@ -62,7 +62,7 @@ def test_every_kind_of_model_is_taken():
 
 
 def test_rules_that_have_seen_no_data_are_refused():
-    with pytest.raises(ValueError, match="has not seen data"):
+    with pytest.raises(ValueError, match="no summary of training data, so the training ranges are not known"):
         find_outside(RuleBase([[0.0]], [[1.0]], [[[0.0, 1.0]]]), [[1.0]])
 
 

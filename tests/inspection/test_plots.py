@@ -333,7 +333,7 @@ def test_history_of_several_targets_says_its_units(several):
 
 
 def test_rules_without_a_history_are_refused(by_hand):
-    with pytest.raises(ValueError, match="this RuleBase has none"):
+    with pytest.raises(ValueError, match="this RuleBase has no training history"):
         HistoryDisplay.from_estimator(by_hand[0])
 
 
@@ -584,5 +584,5 @@ def test_history_of_ridge_regression_says_that_there_is_none():
     X = np.random.default_rng(0).normal(size=(100, 30))
     line = TSKRegressor(max_iter=50, random_state=0).fit(X, X[:, 0])
     assert line.stopped_ == "ridge"
-    with pytest.raises(ValueError, match="this model was not trained: ridge regression did better"):
+    with pytest.raises(ValueError, match="this model has no training history: ridge regression did better"):
         HistoryDisplay.from_estimator(line)

@@ -301,11 +301,12 @@ def test_a_row_that_no_rule_fits_is_told():
     lines = describe_misfits(open_model(rules), rows)
     assert lines[:2] == [[], []]
     assert lines[2:] == [
-        [f"No rule fits this row: the best holds to {level}."] for level in ("0.04", "0.01", "less than 0.000001")
+        [f"No rule fits this row: the largest firing level is {level}."]
+        for level in ("0.04", "0.01", "less than 0.000001")
     ]
     always = RuleBase([[0.0]], [[INF]], [[[1.0, 0.0]]])
     (lines,) = describe_misfits(open_model(RuleModel([always, rules])), np.array([[20.0]]))
-    assert lines == ["Adjustment: no rule fits this row: the best holds to 0.000004."]
+    assert lines == ["Adjustment: no rule fits this row: the largest firing level is 0.000004."]
 
 
 def test_a_row_in_the_intervals_of_a_rule_fits_however_far_it_is_from_the_center():

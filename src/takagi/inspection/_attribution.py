@@ -266,7 +266,7 @@ def choose_baseline(committee: OpenCommittee, baseline: Table) -> tuple[FloatArr
     if baseline is None:
         average = committee.average_row()
         if average is None:
-            raise ValueError("This rule base has not seen data; give baseline, a row to compare with.")
+            raise ValueError("This rule base has no summary of training data; give baseline, a row to compare with.")
         return average, "average row"
     if not hasattr(baseline, "columns"):
         baseline = np.atleast_2d(np.asarray(baseline, dtype=object if opened.encoder is not None else None))

@@ -99,7 +99,7 @@ def describe_misfits(opened: OpenModel, rows: FloatArray) -> list[list[str]]:
     >>> from takagi.inspection._held import describe_misfits
     >>> rules = RuleBase([[0.0], [10.0]], [[2.0], [2.0]], [[[0.0, 1.0]], [[5.0, 0.0]]])
     >>> describe_misfits(open_model(rules), np.array([[1.0], [19.2]]))
-    [[], ['No rule fits this row: the best holds to 0.00003.']]
+    [[], ['No rule fits this row: the largest firing level is 0.00003.']]
     """
     parts = opened.model.parts
     lines: list[list[str]] = [[] for _ in rows]
@@ -111,7 +111,7 @@ def describe_misfits(opened: OpenModel, rows: FloatArray) -> list[list[str]]:
             poor = poor[~np.any(held, axis=0)] if len(poor) else poor
         what = "No rule fits this row" if len(parts) == 1 else f"{name_part(k, len(parts))}: no rule fits this row"
         for i in poor:
-            lines[i].append(f"{what}: the best holds to {_write_level(float(level[i]))}.")
+            lines[i].append(f"{what}: the largest firing level is {_write_level(float(level[i]))}.")
     return lines
 
 
@@ -128,7 +128,7 @@ def describe_missing(
     names = [shorten(name) for name in name_features(opened.model)]
     for i, m in np.argwhere(np.isnan(rows)):
         number = format_number(float(f"{taken[i, m]:.3g}"))
-        lines[i].append(f"{names[m]} is missing: says nothing about the conditions, counts as {number} in the formula")
+        lines[i].append(f"{names[m]} is missing: its conditions are ignored, and the formula uses {number}")
     return lines
 
 

@@ -49,7 +49,7 @@ def find_outside(model: Any, X: Table) -> Any:
     opened = open_committee(model).first
     rows, profile, names = opened.encode(X), opened.model.profile, name_features(opened.model)
     if profile is None:
-        raise ValueError("This rule base has not seen data, so that nothing is known to lie beyond them.")
+        raise ValueError("This rule base has no summary of training data, so the training ranges are not known.")
     low, high = profile.quantiles[0], profile.quantiles[-1]
     row, feature = np.nonzero((rows < low) | (rows > high))
     value, nearest = rows[row, feature], np.clip(rows, low, high)[row, feature]

@@ -76,14 +76,13 @@ class HistoryDisplay(Display):
         model = opened.regressor
         if not hasattr(model, "history_"):
             raise ValueError(
-                f"a training history is needed, and this {type(estimator).__name__} has none. Give the TSKRegressor or "
-                "Pipeline that was fitted."
+                f"this {type(estimator).__name__} has no training history. Give the fitted TSKRegressor or Pipeline."
             )
         if not model.n_iter_ or model.stopped_ == "logistic":
             line = "ridge" if opened.model.link == "identity" else "logistic"
             raise ValueError(
-                f"a training history is needed, and this model was not trained: {line} regression did better than "
-                "pilot fits and is its one rule."
+                f"this model has no training history: {line} regression did better than the pilot fits and is its only "
+                "rule."
             )
         names = name_outputs(opened.model)
         label = f"RMSE of {names[0]}" if len(names) == 1 else "RMSE"

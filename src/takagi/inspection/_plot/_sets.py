@@ -127,8 +127,8 @@ def find_used_column(opened: OpenModel, column: str | int) -> int:
     c = opened.find_column(column)
     if not opened.columns[c].inputs:
         raise ValueError(
-            f"feature {opened.columns[c].name!r} is not used by the rules: in training it had no value, or hardly one "
-            "twice. Choose another."
+            f"feature {opened.columns[c].name!r} is not used by the rules: in training it had no values, or hardly "
+            "any value twice. Choose another."
         )
     return c
 

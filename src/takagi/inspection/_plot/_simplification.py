@@ -83,7 +83,7 @@ class SimplificationDisplay(Display):
             color=RULE_COLORS[0],
             ms=3.5,
             lw=1.5,
-            label="best for its words, with number of rules",
+            label="Pareto-optimal, with number of rules",
         )
         (ring,) = ax.plot(
             self.n_words[self.chosen], percent[self.chosen], "o", ms=11, mfc="none", mew=2, color=RULE_COLORS[4],
