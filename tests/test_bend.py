@@ -82,7 +82,7 @@ def test_rules_with_bends_can_change_their_units():
 def test_bends_need_features_and_no_projections():
     rng = np.random.default_rng(2)
     parts = rng.normal(size=(1, 3)), np.ones((1, 3)), rng.normal(size=(1, 1, 4))
-    with pytest.raises(ValueError, match="below 3"):
+    with pytest.raises(ValueError, match="features 0 to 2"):
         RuleBase(*parts[:2], rng.normal(size=(1, 1, 5)), bends=[Bend(3, "above", 0.0)])
     with pytest.raises(ValueError, match="projections"):
         RuleBase(

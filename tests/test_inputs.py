@@ -93,7 +93,7 @@ def test_features_that_were_never_missing_count_as_their_mean():
 
 def test_rules_without_data_refuse_what_they_do_not_know():
     rules, X, _, _ = make_problem(2, 2, 1)
-    with pytest.raises(ValueError, match=r"NaN in column 'x0'.*Fill it in first"):
+    with pytest.raises(ValueError, match=r"NaN in column 'x0'.*Fill in the missing values first"):
         replace(rules, usual=None).predict(X)
     with pytest.raises(ValueError, match="infinity in column 'x1'"):
         rules.predict([[0.0, np.inf]])

@@ -93,7 +93,7 @@ def test_a_profile_is_a_value():
 
 
 def test_a_profile_of_other_rules_is_refused():
-    with pytest.raises(ValueError, match="profile must be of 1 rules, 2 features and 1 outputs, got 1, 1 and 1"):
+    with pytest.raises(ValueError, match="profile must have 1 rules, 2 features and 1 outputs, got 1, 1 and 1"):
         RuleBase([[0.0, 0.0]], [[1.0, 1.0]], [[[0.0, 0.0, 0.0]]], profile=make_profile([1.0, 2.0]))
 
 

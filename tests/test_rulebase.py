@@ -43,9 +43,9 @@ def with_change(**changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"centers": np.zeros(3)}, r"centers and widths must be of one shape \(n_rules, n_inputs\).*got \(3,\)"),
+        ({"centers": np.zeros(3)}, r"centers and widths must have the same shape \(n_rules, n_inputs\).*got \(3,\)"),
         ({"centers": np.zeros((0, 3)), "widths": np.ones((0, 3))}, "with at least one rule"),
-        ({"widths": np.ones((2, 2))}, r"centers and widths must be of one shape.*got \(2, 3\) and \(2, 2\)"),
+        ({"widths": np.ones((2, 2))}, r"centers and widths must have the same shape.*got \(2, 3\) and \(2, 2\)"),
         ({"consequents": np.zeros((2, 4))}, r"consequents must have shape.*n_rules=2, got \(2, 4\)"),
         ({"consequents": np.zeros((3, 1, 4))}, r"n_rules=2, got \(3, 1, 4\)"),
         ({"consequents": np.zeros((2, 0, 4))}, r"consequents must have shape.*got \(2, 0, 4\)"),
@@ -484,7 +484,7 @@ def test_limits_stay_with_the_rules(rules):
         ([[0.0, 1.0]], r"limits must have shape \(4, 2\), got \(1, 2\)"),
         ([[1.0, 0.0]] * 4, "lower limit of a feature must not be above the upper"),
         ([[np.nan, 0.0]] * 4, "neither may be NaN"),
-        ([[np.inf, np.inf]] * 4, "minus infinity and infinity"),
+        ([[np.inf, np.inf]] * 4, "use minus infinity or infinity"),
     ],
 )
 def test_limits_are_checked(rules, limits, message):

@@ -61,7 +61,7 @@ def test_a_bend_that_a_part_has_twice_counts_twice(rows):
 @pytest.mark.parametrize("limits", [[np.inf, np.inf], [-np.inf, -np.inf], [1.0, 0.0], [np.nan, 1.0]], ids=str)
 def test_limits_of_no_values_are_refused(limits):
     part = make_part(np.random.default_rng(7), [0], n_rules=1)
-    with pytest.raises(ValueError, match="the lower limit of an interval must not be above the upper one"):
+    with pytest.raises(ValueError, match="the lower limit of an interval must not be above the upper limit"):
         replace(part, intervals=[[limits, [0, 1], [0, 1], [0, 1]]])
 
 

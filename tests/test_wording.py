@@ -415,7 +415,7 @@ def test_rules_whose_centers_are_outside_the_data_make_sense_only_together():
     assert find_doubt(replace(rules, profile=None).parts) == ""
     assert str(rules).splitlines()[-3:] == [
         "Note: These rules make sense only together: 50 % of their conditions are",
-        "      centered outside the data. For rules that are true one by one:",
+        "      centered outside the data. For rules that can be read one by one, fit",
         '      TSKRegressor(recipe="short").',
     ]
     assert "Note:" not in describe_rules(rules, rules.profile)
@@ -432,7 +432,7 @@ def test_rules_whose_formulas_leave_the_targets_range_make_sense_only_together(h
     others = {"intervals": [[[-INF, 5.0]], [[5.0, INF]]]} if has_intervals else {}
     assert find_doubt(make_pair(2.0, 8.0, (-0.29, 3.29), **others).parts) == ""
     rules = make_pair(2.0, 8.0, (-0.31, 2.0), **others)
-    assert find_doubt(rules.parts) == "for 50 % of the data, formulas leave the range of the target by themselves"
+    assert find_doubt(rules.parts) == "for 50 % of the data, single formulas leave the range of the target"
     assert ("short" in str(rules)) is not has_intervals  # rules with intervals are short already
 
 

@@ -80,7 +80,7 @@ def _reject_kind(values: Any, what: str) -> None:
     """Raise an error for dates and masked values, which scikit-learn would silently accept as numbers."""
     if getattr(getattr(values, "dtype", None), "kind", "") in ("M", "m"):
         raise ValueError(
-            f"{what} must be numbers, got dates or times; turn them into numbers, such as days since a day."
+            f"{what} must be numbers, got dates or times; convert them to numbers, such as days since a date."
         )
     if np.ma.is_masked(values):
         raise ValueError(f"{what} must not have masked values; fill them in first, for example with .filled().")
@@ -200,7 +200,7 @@ def check_rule_shapes(rules: "RuleBase") -> None:
             raise ValueError(f"{name} must have two dimensions, got shape {getattr(rules, name).shape}.")
     if centers.ndim != 2 or centers.shape[0] < 1 or rules.widths.shape != centers.shape:
         raise ValueError(
-            "centers and widths must be of one shape (n_rules, n_inputs) with at least one rule, "
+            "centers and widths must have the same shape (n_rules, n_inputs) with at least one rule, "
             f"got {centers.shape} and {rules.widths.shape}."
         )
     if consequents.ndim != 3 or consequents.shape[0] != len(centers) or consequents.shape[1] < 1:
@@ -209,7 +209,7 @@ def check_rule_shapes(rules: "RuleBase") -> None:
             f"got {consequents.shape}."
         )
     if rules.n_features < 1:
-        raise ValueError(f"centers must have at least one feature beside projections, got shape {centers.shape}.")
+        raise ValueError(f"centers must have at least one feature besides projections, got shape {centers.shape}.")
     for name in ("antecedent_projection", "consequent_projection"):
         projection = getattr(rules, name)
         if projection is not None and len(projection) != rules.n_features + 1:
@@ -225,10 +225,10 @@ def check_rule_shapes(rules: "RuleBase") -> None:
         if getattr(rules, name) is not None and len(getattr(rules, name)) != count:
             raise ValueError(f"{name} must be {count} names, got {len(getattr(rules, name))}.")
     if rules.bends and not (rules.antecedent_projection is None and rules.consequent_projection is None):
-        raise ValueError("bends and projections cannot be had together.")
+        raise ValueError("bends and projections cannot be combined.")
     if any(bend.feature >= rules.n_features for bend in rules.bends):
         raise ValueError(
-            f"bends must be of features below {rules.n_features}, got {max(b.feature for b in rules.bends)}."
+            f"bends must refer to features 0 to {rules.n_features - 1}, got {max(b.feature for b in rules.bends)}."
         )
     if rules.intervals is not None and rules.intervals.shape != (rules.n_rules, rules.n_features, 2):
         raise ValueError(
@@ -239,7 +239,7 @@ def check_rule_shapes(rules: "RuleBase") -> None:
     if rules.usual is not None and rules.usual.shape != (rules.n_rules, rules.n_features):
         raise ValueError(f"usual must have shape {(rules.n_rules, rules.n_features)}, got {rules.usual.shape}.")
     if rules.usual is not None and (rules.n_projected or rules.consequent_projection is not None):
-        raise ValueError("usual and projections cannot be had together: a projection needs every value.")
+        raise ValueError("usual and projections cannot be combined: a projection needs every value.")
     if rules.sets is not None and rules.sets.shape != centers.shape:
         raise ValueError(f"sets must have the shape of centers {centers.shape}, got {rules.sets.shape}.")
 
@@ -256,11 +256,11 @@ def check_rule_values(rules: "RuleBase") -> None:
     for name, what in (("intervals", "an interval"), ("limits", "a feature")):
         if getattr(rules, name) is not None and not _are_intervals(getattr(rules, name)):
             raise ValueError(
-                f"the lower limit of {what} must not be above the upper one, neither may be NaN, and where there is no "
-                "limit they are minus infinity and infinity."
+                f"the lower limit of {what} must not be above the upper limit, and neither may be NaN. "
+                "Where there is no limit, use minus infinity or infinity."
             )
     if rules.usual is not None and not _are_columns(rules.usual):
-        raise ValueError("usual must have finite numbers, or NaN for all rules, for each feature.")
+        raise ValueError("usual must have, for each feature, a finite number for every rule or NaN for all rules.")
     if not (rules.widths > 0).all():
         raise ValueError(f"widths must be positive, got {rules.widths.min()}.")
     profile = rules.profile
@@ -271,7 +271,7 @@ def check_rule_values(rules: "RuleBase") -> None:
         or profile.output_quantiles.shape != (N_LEVELS, rules.n_outputs)
     ):
         raise ValueError(
-            f"profile must be of {rules.n_rules} rules, {rules.n_features} features and {rules.n_outputs} outputs, got "
+            f"profile must have {rules.n_rules} rules, {rules.n_features} features and {rules.n_outputs} outputs, got "
             f"{len(profile.share)}, {len(profile.mean)} and {profile.output_quantiles.shape[-1]}."
         )
     if rules.tied_projection and not np.array_equal(rules.antecedent_projection, rules.consequent_projection):  # type: ignore[arg-type]

@@ -63,8 +63,8 @@ def fill_unknown(rows: FloatArray, rules: "RuleBase", names: Sequence[str]) -> F
         return rows
     if rules.profile is None:
         raise ValueError(
-            f"X has NaN in column {names[int(unknown.argmax())]!r}, and these rules carry no summary of data that "
-            "would tell what is usual there. Fill it in first."
+            f"X has NaN in column {names[int(unknown.argmax())]!r}, but these rules have no summary of the training "
+            "data, so its mean is not known. Fill in the missing values first."
         )
     return np.where(holes & unknown, rules.profile.mean, rows)
 

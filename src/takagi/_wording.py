@@ -136,7 +136,7 @@ def describe_model(
     note = f"These rules make sense only together: {doubt}."
     if any(part.intervals is None for part in model.parts):
         estimator = "TSKRegressor" if model.parts[0].link == "identity" else "TSKClassifier"
-        note += f' For rules that are true one by one: {estimator}(recipe="short").'
+        note += f' For rules that can be read one by one, fit {estimator}(recipe="short").'
     return f"{text}\n{wrap('Note:', note.split(' '), ' ' * 6)}"
 
 
@@ -270,7 +270,7 @@ def find_doubt(parts: "Sequence[RuleBase]", columns: "Sequence[Column] | None" =
         return f"{format_share(sum(outside) / len(outside))} of their conditions are centered outside the data"
     wild = max(_measure_wild(parts, k) for k in range(len(parts))) if parts[0].link == "identity" else 0.0
     if wild > _MOST_WILD:
-        return f"for {format_share(wild)} of the data, formulas leave the range of the target by themselves"
+        return f"for {format_share(wild)} of the data, single formulas leave the range of the target"
     return ""
 
 
@@ -373,7 +373,7 @@ def _find_middles(rules: "RuleBase", profile: Profile | None, columns: "Sequence
     """
     if profile is None:
         raise ValueError(
-            "centered formulas need the means of the columns, and these rules carry no summary of data; give X."
+            "centered formulas need the column means, but these rules have no summary of the training data; give X."
         )
     n_projected = 0 if rules.consequent_projection is None else rules.consequent_projection.shape[1]
     middles = np.zeros(rules.consequents.shape[2] - 1)

@@ -173,8 +173,8 @@ class RuleModel(ShowsText):
         """Return the calibration, or raise an error that says how to get one."""
         if self.calibration is None:
             raise ValueError(
-                "It is not known how far this model is off on rows that it has not seen. Call calibrate(X, y) with "
-                "such rows, or calibrate(X, y, cv=5) with the rows that it was fitted on."
+                "This model is not calibrated, so its errors on new rows are not known. Call calibrate(X, y) with "
+                "held-out rows, or calibrate(X, y, cv=5) with the training rows."
             )
         return self.calibration
 
@@ -267,10 +267,12 @@ class RuleModel(ShowsText):
             raise ValueError("Parts with projections or shared sets cannot be written as one rule base.")
         known = [usual for part in self.parts for usual in ([None] if part.usual is None else part.usual)]
         if any(not are_equal(usual, known[0]) for usual in known[1:]):
-            raise ValueError("Rules that take a missing value for different numbers cannot be joined in one rule base.")
+            raise ValueError(
+                "Parts that replace a missing value by different numbers cannot be written as one rule base."
+            )
         n_rules = np.prod([float(part.n_rules) for part in self.parts])
         if n_rules > _MOST_COMBINATIONS:
-            raise ValueError(f"As one rule base this model would have {n_rules:.0f} rules; 1,024 are the most.")
+            raise ValueError(f"As one rule base this model would have {n_rules:.0f} rules; the most are 1,024.")
 
     # -- text ----------------------------------------------------------------------------------------------------------
 

@@ -113,5 +113,5 @@ def test_a_fis_file_has_log_odds_and_says_so(fitted, tmp_path):
 
 @pytest.mark.parametrize("export", [to_c, to_onnx])
 def test_intervals_of_classes_are_refused(fitted, export):
-    with pytest.raises(ValueError, match="coverage is for numbers"):
+    with pytest.raises(ValueError, match="coverage is for regression"):
         export(fitted[0], coverage=0.9)

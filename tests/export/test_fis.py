@@ -145,7 +145,7 @@ def test_what_no_file_can_say_of_a_sum_is_an_error(tmp_path):
     with pytest.raises(ValueError, match=r"holds one rule base. .* condition on size. Export to C, ONNX or JSON"):
         to_fis(both, tmp_path / "rules.fis")
     many = RuleModel((make_part(rng, [0], n_rules=40, **names), make_part(rng, [1], n_rules=40, **names)))
-    with pytest.raises(ValueError, match=r"this model would have 1600 rules; 1,024 are the most. Export to C"):
+    with pytest.raises(ValueError, match=r"this model would have 1600 rules; the most are 1,024. Export to C"):
         to_fis(many, tmp_path / "rules.fis")
     assert list(tmp_path.iterdir()) == []
 
@@ -167,7 +167,7 @@ def test_the_inputs_of_a_table_are_explained(tmp_path):
     model = example_models()["table"]
     text = to_fis(model, tmp_path / "cars.fis")
     assert "column age: a number; it must not be missing" in text
-    assert "can do without a missing value of age, checked, which this format cannot say: give every input" in text
+    assert "allow missing values of age, checked, which this format cannot express: give every input" in text
     assert "input fuel_diesel is fuel=diesel" in text
     opened = open_model(model)
     X = opened.rules.hold_rows(np.random.default_rng(0).normal(size=(20, opened.rules.n_features)))

@@ -22,7 +22,7 @@ SMALL = {"n_rules": 2, "max_iter": 20, "random_state": 0}
 @pytest.mark.parametrize("step", [PCA(2), MinMaxScaler(clip=True)], ids=["PCA", "MinMaxScaler"])
 def test_a_step_that_cannot_be_exported_is_an_error(export, step):
     model = make_pipeline(StandardScaler(), step, StandardScaler(), TSKRegressor(**SMALL)).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match="of steps before the rules, only a TableEncoder and scalers"):
+    with pytest.raises(ValueError, match="of the steps before the rules, only a TableEncoder and scalers"):
         export(model)
 
 

@@ -78,7 +78,7 @@ def make_document(tmp_path):
         ({"type": "object", "labels": ["a", ["b"], "c"]}, "must be"),
         ({"type": "int8", "labels": [1, 2, 1000]}, "is refused"),
         ({"type": "complex128", "labels": [1, 2, 3]}, "must be one of"),
-        ({"type": "str"}, "lacks the field 'labels'"),
+        ({"type": "str"}, "has no field 'labels'"),
         (["a", "b", "c"], "must be an object"),
     ],
 )

@@ -100,7 +100,7 @@ EDITS = {
     "hidden estimator": (lambda d: d["parameters"].update(estimator=3), "model.parameters is refused: .*estimator"),
     "errors": (lambda d: d.update(oof_rmse=[1.0, 2.0]), r"model.oof_rmse must be a list for 1 output\(s\)"),
     "predictions": (lambda d: d.update(oof_prediction=[]), r"model.oof_prediction must be a list for 1 output\(s\)"),
-    "missing": (lambda d: d.pop("oof_rmse"), "model lacks the field 'oof_rmse'"),
+    "missing": (lambda d: d.pop("oof_rmse"), "model has no field 'oof_rmse'"),
 }
 
 
@@ -113,7 +113,7 @@ MEMORY_EDITS = {
     "widths": (lambda m: m["widths"][0][1].__setitem__(0, 0.0), "model.memory.widths must be numbers above 0"),
     "damping": (lambda m: m["damping"].pop(), r"model.memory.damping must be an array of shape \(2, 2\)"),
     "text": (lambda m: m["weight"].__setitem__(3, "a"), r"model.memory.weight\[3\] must be a finite number"),
-    "missing": (lambda m: m.pop("weight"), "model.memory lacks the field 'weight'"),
+    "missing": (lambda m: m.pop("weight"), "model.memory has no field 'weight'"),
 }
 
 

@@ -109,11 +109,11 @@ INTERVALS = [[[0.0, 1.0], [None, 2.0]], [[None, None], [3.0, None]]]
 EDITS = {
     "bends as text": (("bends",), "log", r"model.parts\[0\].bends must be a list, got \"log\""),
     "a bend as text": (("bends", 0), "log", r"bends\[0\] must be an object, got \"log\""),
-    "no floor": (("bends", 0), {"feature": 0, "kind": "above", "knot": 0.0}, r"bends\[0\] lacks the field 'floor'"),
+    "no floor": (("bends", 0), {"feature": 0, "kind": "above", "knot": 0.0}, r"bends\[0\] has no field 'floor'"),
     "unknown field": (("bends", 0, "power"), 2, r"bends\[0\] has a field 'power', which is unknown"),
     "unknown kind": (("bends", 0, "kind"), "sqrt", r"bends\[0\].kind must be one of 'log', 'above', 'up to', got"),
     "kind is a list": (("bends", 0, "kind"), ["log"], r"bends\[0\].kind must be one of"),
-    "feature beyond": (("bends", 1, "feature"), 2, r"parts\[0\] is refused: bends must be of features below 2"),
+    "feature beyond": (("bends", 1, "feature"), 2, r"parts\[0\] is refused: bends must refer to features 0 to 1"),
     "huge feature": (("bends", 1, "feature"), 10**31, r"bends\[1\].feature must be an integer .*, got a huge"),
     "feature below": (("bends", 1, "feature"), -1, r"bends\[1\].feature must be an integer .*, got -1"),
     "half a feature": (("bends", 1, "feature"), 0.5, r"bends\[1\].feature must be an integer .*, got 0.5"),

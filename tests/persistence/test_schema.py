@@ -30,7 +30,7 @@ BOMBS = {
     "broken": (b"[1,", "not valid JSON"),
     "broken text": (b'"\xff"', "not valid JSON"),
     "no object": (b"[1]", "model must be an object, got a list of 1"),
-    "no class": (b"{}", "model lacks the field 'class'"),
+    "no class": (b"{}", "model has no field 'class'"),
 }
 
 
@@ -100,7 +100,7 @@ EDITS = [
     ("steps.3.step.parts.0.sets", [[10**200] * 6] * 2, "parts[0].sets must be numbers of sets"),
     ("steps.3.step.parts.0.tied_projection", None, "tied_projection must be true or false, got null"),
     ("steps.3.step.parts.0.feature_names", ["a"], "parts[0] is refused: feature_names must be 5 names"),
-    ("steps.3.step.parts.0.profile.share", [1.0], "parts[0] is refused: profile must be of 2 rules"),
+    ("steps.3.step.parts.0.profile.share", [1.0], "parts[0] is refused: profile must have 2 rules"),
     ("steps.3.step.parts.0.profile.n_rows", -1, "n_rows must be an integer of at least 0"),
     ("steps.3.step.is_single_target", "yes", "is_single_target must be true or false"),
     ("steps.3.step.n_iter", 6, "history.train_loss must be a list of n_iter = 6 numbers, got a list of 5"),
@@ -142,7 +142,7 @@ def test_every_field_is_needed_or_has_a_default(table_document, tmp_path):
         ):  # as a file of an older library
             load_bytes(seal(document), tmp_path)
         else:
-            with pytest.raises(ModelFileError, match=f"lacks the field '{place[-1]}'"):
+            with pytest.raises(ModelFileError, match=f"has no field '{place[-1]}'"):
                 load_bytes(seal(document), tmp_path)
 
 

@@ -99,7 +99,7 @@ def test_a_saved_model_predicts_the_same_bits(model, tmp_path):
 
 def test_json_holds_the_means_and_c_says_that_it_cannot(model):
     assert '"reading":"mean"' in to_json(model)
-    with pytest.raises(ValueError, match=r"'store' is read by the mean of the target at each of its 200 levels"):
+    with pytest.raises(ValueError, match=r"'store' is encoded by the mean target of each of its 200 levels"):
         to_c(model)
 
 

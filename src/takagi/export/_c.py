@@ -43,7 +43,7 @@ _TABLES = (
     ("inverse", _CONDITIONS, "sqrt(1/2) / width; 0 is no condition"),
     ("consequents", _WEIGHTS, "value at the origin, then slopes"),
     ("projection", "[${NAME}_N_FEATURES + 1][${NAME}_N_PROJECTED]", "constants, then a row for each feature"),
-    ("limits", "[${NAME}_N_FEATURES][2]", "where features are held: values beyond are taken for the limit"),
+    ("limits", "[${NAME}_N_FEATURES][2]", "limits of the features; values beyond are clipped"),
     ("usual", "[${NAME}_N_RULES][${NAME}_N_FEATURES + ${NAME}_N_BENDS]", "what missing inputs count as in formulas"),
 )
 

@@ -121,7 +121,7 @@ $calls
 """
 
 DECLARE_INTERVAL = """
-/* Limits between which $percent % of new rows lie. */
+/* Limits between which the targets of $percent % of new rows lie. */
 #ifdef __cplusplus
 extern "C"
 #endif

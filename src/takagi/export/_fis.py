@@ -219,9 +219,7 @@ def _write_comment(source: OpenModel, names: Sequence[str]) -> str:
     ]
     lines += _explain_missing(source, names)
     if source.model.limits is not None:
-        lines.append(
-            "The rules hold inputs beyond limits, which this format cannot say; take them for the limit first:"
-        )
+        lines.append("The rules clip inputs at limits, which this format cannot express; clip them before use:")
         pairs = zip(names, source.model.limits.tolist(), strict=True)
         lines += [
             f"  input {name}: {low!r} to {high!r}" for name, (low, high) in pairs if np.isfinite([low, high]).any()
@@ -247,7 +245,7 @@ def _explain_missing(source: OpenModel, names: Sequence[str]) -> list[str]:
     if usual is None:
         return []
     listed = ", ".join(name for name, known in zip(names, ~np.isnan(usual[0]), strict=True) if known)
-    return [f"The rules can do without a missing value of {listed}, which this format cannot say: give every input."]
+    return [f"The rules allow missing values of {listed}, which this format cannot express: give every input."]
 
 
 def _explain_column(source: OpenModel, c: int) -> str:

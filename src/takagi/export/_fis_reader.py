@@ -156,7 +156,7 @@ def _find_section(sections: dict[str, Section], name: str, path: Path) -> Sectio
 
 def _find_value(section: Section, key: str) -> Line:
     if key.lower() not in section.values:
-        raise section.head.error(f"{section.head.text} lacks {key}.")
+        raise section.head.error(f"{section.head.text} has no {key}.")
     return section.values[key.lower()]
 
 
@@ -202,7 +202,7 @@ def _check_system(system: Section, rules: list[Rule]) -> None:
         raise method.error(f"AndMethod must be 'prod', got {method.text!r}.")
     count = _read_count(system, "NumRules")
     if count != len(rules) or not count:
-        raise system.values["numrules"].error(f"NumRules is {count} and there are {len(rules)} rules.")
+        raise system.values["numrules"].error(f"NumRules is {count}, but there are {len(rules)} rules.")
 
 
 def _read_variables(sections: dict[str, Section], kind: str, system: Section) -> list[tuple[str, list[FisFunction]]]:
@@ -255,14 +255,14 @@ def _apply_weights(rules: list[Rule], section: Section) -> list[Rule]:
     for rule in kept:
         if rule.weight != kept[0].weight or rule.weight < 0:
             raise rule.line.error(
-                f"the rule has the weight {rule.weight:g}; takagi's rules have none, so that all must be equal."
+                f"the rule has the weight {rule.weight:g}; takagi's rules have no weights, so all must be equal."
             )
     return kept
 
 
 def _pick(functions: list[FisFunction], number: int, rule: Rule) -> FisFunction:
     if number > len(functions):
-        raise rule.line.error(f"the rule names membership function {number}, and there are {len(functions)}.")
+        raise rule.line.error(f"the rule names membership function {number}, but there are only {len(functions)}.")
     return functions[number - 1]
 
 

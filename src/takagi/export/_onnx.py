@@ -177,7 +177,7 @@ def _encode_table(graph: Graph, source: OpenModel) -> str:
 
 def _encode_column(graph: Graph, column: Column, fill: float | None) -> list[str]:
     if not column.name:
-        raise ValueError("ONNX has no inputs without a name. Give the column whose name is empty a name.")
+        raise ValueError("ONNX inputs need names. Rename the column whose name is empty.")
     if column.kind == "category":
         text = graph.add_input(column.name, 1, is_text=True)
         is_level = graph.add("Equal", text, graph.add_text(column.levels, "levels"), out="is_level")

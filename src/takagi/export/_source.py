@@ -28,15 +28,15 @@ def open_source(model: Any, holds_means: bool = False) -> OpenModel:
     means = [column for column in source.columns if column.reading == "mean"]
     if means and not holds_means:
         raise ValueError(
-            f"Column {means[0].name!r} is read by the mean of the target at each of its {len(means[0].levels)} levels, "
-            "which this format does not hold. Export JSON, which does; or fit without that column, or with more "
-            "levels (max_levels)."
+            f"Column {means[0].name!r} is encoded by the mean target of each of its {len(means[0].levels)} levels, "
+            "which this format cannot express. Export to JSON, which can; or fit without that column, or with a "
+            "larger max_levels."
         )
     if source.other_steps:
         raise ValueError(
-            f"The pipeline's step {type(source.other_steps[-1]).__name__} cannot be exported: of steps before the "
-            "rules, only a TableEncoder and scalers that shift and scale each column can. Export the last step "
-            "alone, model[-1], and do the other steps where the exported rules run."
+            f"The pipeline's step {type(source.other_steps[-1]).__name__} cannot be exported: of the steps before "
+            "the rules, only a TableEncoder and scalers that shift and scale each column can. Export the last step "
+            "alone, model[-1], and apply the other steps where the exported rules run."
         )
     return source
 
@@ -53,7 +53,7 @@ def choose_outputs(source: OpenModel, coverage: float | None) -> RuleModel:
     same probabilities.
     """
     if coverage is not None and source.model.link != "identity":
-        raise ValueError("coverage is for numbers; a classifier has probabilities, which say how sure it is.")
+        raise ValueError("coverage is for regression; a classifier's probabilities already say how sure it is.")
     if coverage is not None:
         return source.model.add_spread(coverage)
     if source.classes is None or source.model.link == "softmax":
@@ -202,7 +202,7 @@ def _cast_limits(limits: FloatArray | None, dtype: str) -> FloatArray | None:
 
 def _out_of_range(dtype: str) -> ValueError:
     advice = "; export them as double precision." if dtype == "float32" else "."
-    return ValueError(f"The rules hold numbers beyond the range of {dtype}{advice}")
+    return ValueError(f"The rules have numbers beyond the range of {dtype}{advice}")
 
 
 def write_if_asked(path: str | Path | None, content: str | bytes) -> None:

@@ -66,7 +66,7 @@ def _read_checked(stream: BinaryIO, max_bytes: int) -> bytearray:
             raise ModelFileError(f"it is larger than {max_bytes:,} bytes; raise max_bytes to read it.")
     head = _HEAD.match(content)
     if not content.endswith(b"}"):
-        raise ModelFileError(f"it is cut short or damaged at its end ({len(content):,} bytes are there).")
+        raise ModelFileError(f"it is cut short or damaged at its end (it has {len(content):,} bytes).")
     if head is None or _digest(content, *head.span(1)) != head[1].decode():
         raise ModelFileError("its checksum does not match: it was damaged, or edited by hand. Save the model again.")
     return content

@@ -65,7 +65,7 @@ class Node:
         if type(self.value) is not dict:
             self.refuse("an object")
         if name not in self.value:
-            raise ModelFileError(f"{self.path or 'the document'} lacks the field {name!r}.")
+            raise ModelFileError(f"{self.path or 'the document'} has no field {name!r}.")
         return Node(self.value[name], f"{self.path}.{name}".lstrip("."))
 
     def find(self, *names: str) -> dict[str, "Node"]:
