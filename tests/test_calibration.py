@@ -135,7 +135,7 @@ def test_a_coverage_that_is_none_is_refused(coverage):
 
 def test_too_few_rows_are_told_how_many_are_needed():
     known = measure_calibration(np.ones((8, 1)), np.ones((8, 1)))
-    with pytest.raises(ValueError, match=r"coverage 0.9 need at least 9 rows .* and 8 are known"):
+    with pytest.raises(ValueError, match=r"coverage 0.9 need at least 9 held-out rows .* the calibration has 8"):
         known.find_reach(0.9)
     assert measure_calibration(np.ones((9, 1)), np.ones((9, 1))).find_reach(0.9) == pytest.approx(1)
 
@@ -153,8 +153,8 @@ def test_as_many_rows_as_needed_are_enough_and_one_fewer_are_not(coverage):
     ("change", "message"),
     [
         ({"scale": [[-1.0]]}, "scale"),
-        ({"scores": [[2.0], [1.0]], "levels": [[0.3], [0.6]]}, "the smallest first"),
-        ({"levels": [[0.3]]}, "one shape"),
+        ({"scores": [[2.0], [1.0]], "levels": [[0.3], [0.6]]}, "in ascending order"),
+        ({"levels": [[0.3]]}, "the same shape"),
         ({"scores": np.empty((0, 1)), "levels": np.empty((0, 1))}, "at least one"),
         ({"source": "guess"}, "source"),
         ({"scale": [[np.nan]]}, "finite"),

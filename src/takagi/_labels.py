@@ -45,7 +45,9 @@ def validate_classes(
     mass: FloatArray = np.bincount(code, weights=weight, minlength=len(classes)).astype(float)
     weight = weight * weigh_classes(estimator.class_weight, classes, mass)[code]
     if is_first and len(np.unique(code[weight > 0])) < 2:
-        raise ValueError("At least two classes must have weight, but sample_weight and class_weight leave fewer.")
+        raise ValueError(
+            "At least two classes must have a positive weight, but sample_weight and class_weight leave fewer."
+        )
     targets, names_out = make_targets(code, len(classes)), name_classes(classes)
     own_name = (read_target_names(y) or [""])[0] or None
     return TrainingData(X, targets, weight, names, names_out, len(classes) == 2, classes, own_name)
@@ -103,12 +105,12 @@ def weigh_classes(class_weight: Any, classes: np.ndarray, mass: FloatArray) -> F
     unknown = [label for label in class_weight if label not in classes.tolist()]
     if unknown:
         raise ValueError(
-            f"class_weight has labels that are not among the classes of y: {_list_labels(unknown)}. These are "
-            f"{_list_labels(classes)}."
+            f"class_weight has labels that are not among the classes of y: {_list_labels(unknown)}. The classes "
+            f"are {_list_labels(classes)}."
         )
     weights = np.array([class_weight.get(label, 1.0) for label in classes.tolist()], dtype=float)
     if not (np.isfinite(weights) & (weights >= 0)).all():
-        raise ValueError(f"class_weight must be finite numbers from 0 on, got {class_weight!r}.")
+        raise ValueError(f"class_weight must have finite numbers of at least 0, got {class_weight!r}.")
     return weights
 
 
@@ -132,15 +134,15 @@ def read_labels(y: Table, n_rows: int) -> np.ndarray:
     if len(labels) != n_rows:
         raise ValueError(f"y must have one label for each of {n_rows} rows of X, got {len(labels)}.")
     if values.dtype.kind in "mM":
-        raise ValueError("y must be labels of classes, got dates or times; write them as text.")
+        raise ValueError("y must be class labels, got dates or times; convert them to text.")
     try:
         check_classification_targets(labels)
     except TypeError as error:
         raise ValueError("y must have labels of one type, got several, such as text and numbers.") from error
     except ValueError as error:
         raise ValueError(
-            f"{error} TSKClassifier takes labels of classes. Use TSKRegressor for a target that is a number, or make "
-            "classes of it, for example by thresholds."
+            f"{error} TSKClassifier takes class labels. Use TSKRegressor for a numeric target, or turn it into "
+            "classes, for example by thresholds."
         ) from error
     return labels
 

@@ -70,14 +70,14 @@ def validate_held_out(
     """Return validation rows, checked like the training rows; they must have the same columns."""
     if X_val is None or y_val is None:
         missing = "y_val" if y_val is None else "X_val"
-        raise ValueError(f"X_val and y_val go together, but {missing} is missing.")
+        raise ValueError(f"X_val and y_val must be given together, but {missing} is missing.")
     reject_bad_target(y_val, "y_val")
     try:
         data = validate(estimator, X_val, y_val, None, min_rows=1, reset=False)
     except ValueError as error:
         raise ValueError(f"In X_val and y_val: {error}") from error
     if data.y.shape[1] != n_outputs:
-        raise ValueError(f"y_val must have {n_outputs} target(s) as y has, got {data.y.shape[1]}.")
+        raise ValueError(f"y_val must have {n_outputs} target(s), like y, got {data.y.shape[1]}.")
     return data
 
 
@@ -99,8 +99,8 @@ def check_start(rules: "RuleBase | None", n_outputs: int) -> None:
     """Raise an error if there are rules to continue from and they have another number of outputs."""
     if rules is not None and rules.n_outputs != n_outputs:
         raise ValueError(
-            f"The rules to go on from have {rules.n_outputs} target(s), but y has {n_outputs}. To start anew, set "
-            "warm_start=False or clone the model."
+            f"Training continues from rules with {rules.n_outputs} target(s), but y has {n_outputs}. To start over, "
+            "set warm_start=False or clone the model."
         )
 
 

@@ -77,14 +77,14 @@ class Calibration:
             values.flags.writeable = False
             object.__setattr__(self, name, values)
             if values.ndim != 2 or not np.isfinite(values).all() or (values < 0).any():
-                raise ValueError(f"{name} of a calibration must be a matrix of finite numbers from 0 on.")
+                raise ValueError(f"{name} of a calibration must be a matrix of finite numbers of at least 0.")
         if self.scores.shape != self.levels.shape or self.scores.shape[1] != self.scale.shape[1]:
             raise ValueError(
-                f"scores and levels of a calibration must have one shape with {self.scale.shape[1]} column(s), got "
-                f"{self.scores.shape} and {self.levels.shape}."
+                f"scores and levels of a calibration must have the same shape with {self.scale.shape[1]} column(s), "
+                f"got {self.scores.shape} and {self.levels.shape}."
             )
         if not len(self.scores) or (np.diff(self.scores, axis=0) < 0).any() or (np.diff(self.levels, axis=0) < 0).any():
-            raise ValueError("scores and levels of a calibration must be at least one each, the smallest first.")
+            raise ValueError("scores and levels of a calibration must have at least one row each, in ascending order.")
         if self.source not in SOURCES:
             raise unknown_name("source", self.source, SOURCES)
 
@@ -99,9 +99,9 @@ class Calibration:
         check_coverage(coverage)
         if not (self.levels[-1] >= coverage - _HAIR).all():
             raise ValueError(
-                f"Intervals with coverage {coverage:g} need at least {count_needed(coverage)} rows of equal weight "
-                f"that the model has not seen, and {self.n_rows} are known. Call calibrate with more of them, or lower "
-                "the coverage."
+                f"Intervals with coverage {coverage:g} need at least {count_needed(coverage)} held-out rows of equal "
+                f"weight, but the calibration has {self.n_rows}. Call calibrate with more held-out rows, or lower the "
+                "coverage."
             )
         place = (self.levels >= coverage - _HAIR).argmax(axis=0)
         return np.take_along_axis(self.scores, place[None], axis=0)[0]

@@ -105,7 +105,7 @@ class PredictsIntervals:
         reach = calibration.find_reach(coverage)
         if is_dask(X):
             if not self.is_single_target_:
-                raise ValueError("Intervals of a Dask collection are for one target. Compute X first.")
+                raise ValueError("Intervals of Dask collections are supported for one target only. Compute X first.")
             return map_rows(lambda block: self.predict_interval(block, coverage), X, 2, ("lower", "upper"))
         prediction, spread = self._predict_spread(X)
         intervals = make_intervals(prediction, reach * spread)
@@ -116,14 +116,14 @@ class PredictsIntervals:
         if self._find_calibration() is None:
             raise ValueError(self._say_how())
         if is_dask(X):
-            raise ValueError("return_std is for tables in memory. Compute X first.")
+            raise ValueError("return_std needs X in memory. Compute X first.")
         both = self._predict_spread(X)
         return (both[0][:, 0], both[1][:, 0]) if self.is_single_target_ else both
 
     def _say_how(self) -> str:
         return (
-            f"It is not known how far this {type(self).__name__} is off on rows that it has not seen. Call "
-            "calibrate(X, y) with such rows."
+            f"This {type(self).__name__} is not calibrated, so its errors on new rows are not known. Call "
+            "calibrate(X, y) with held-out rows."
         )
 
     def _find_calibration(self) -> Calibration | None:
@@ -149,7 +149,7 @@ class _Predictor(PredictsIntervals):
     def predict_proba(self, X: Table) -> FloatArray:
         """Return the probabilities of the classes."""
         if not hasattr(self, "classes_"):
-            raise AttributeError("This model predicts numbers, and has no probabilities of classes; call predict.")
+            raise AttributeError("This model predicts numbers and has no class probabilities; call predict.")
         return self._find_proba(self._read(X))
 
     def _find_proba(self, rows: FloatArray) -> FloatArray:

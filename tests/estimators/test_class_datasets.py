@@ -126,7 +126,7 @@ def test_what_is_no_class_is_refused(tmp_path):
     with pytest.raises(DatasetError, match="more than 1,000 different values, too many for classes"):
         fit_dataset(numbers, "label", model=TSKClassifier())
     few = write(tmp_path / "f", table.assign(label=table["a"].round(1)))
-    with pytest.raises(ValueError, match="Use TSKRegressor for a target that is a number"):
+    with pytest.raises(ValueError, match="Use TSKRegressor for a numeric target"):
         fit_dataset(few, "label", model=TSKClassifier(), sample_rows=1000)
     days = write(tmp_path / "t", table.assign(label=pd.Timestamp("2026-01-01")))
     with pytest.raises(DatasetError, match="must be labels of classes, but holds dates or times"):

@@ -293,7 +293,7 @@ def test_wrong_blocks_are_refused_and_change_nothing():
     before = model.decision_function(X)
     with pytest.raises(ValueError, match="not among the classes of the model: 2"):
         model.partial_fit(X, y + 1)
-    with pytest.raises(ValueError, match=r"classes must be \[0, 1\] as before, got \[0, 1, 2\]"):
+    with pytest.raises(ValueError, match=r"classes must be \[0, 1\], as in the first call, got \[0, 1, 2\]"):
         model.partial_fit(X, y, classes=[0, 1, 2])
     np.testing.assert_array_equal(model.decision_function(X), before)
     fresh = quick()
@@ -369,7 +369,7 @@ def test_columns_that_are_constant_say_nothing():
     [
         (np.zeros(40), "at least two classes, got 0.0"),
         (["only"] * 40, "at least two classes, got 'only'"),
-        (np.linspace(0, 1, 40), "Use TSKRegressor for a target that is a number"),
+        (np.linspace(0, 1, 40), "Use TSKRegressor for a numeric target"),
         (np.r_[np.nan, np.zeros(39)], "y contains 1 labels that are missing, NaN or infinity .first in row 0"),
         (np.array(["a", None] * 20, dtype=object), "y contains 20 labels that are missing"),
         (pd.Series(["a", pd.NA] * 20, dtype="string"), "y contains 20 labels that are missing"),
@@ -387,15 +387,15 @@ def test_labels_that_are_none_are_refused(y, message):
 
 def test_weights_of_unknown_classes_are_refused():
     X, y = moons(60)
-    with pytest.raises(ValueError, match=r"not among the classes of y: 'yes'\. These are 0, 1"):
+    with pytest.raises(ValueError, match=r"not among the classes of y: 'yes'\. The classes are 0, 1"):
         quick(class_weight={"yes": 2.0}).fit(X, y)
-    with pytest.raises(ValueError, match="finite numbers from 0 on"):
+    with pytest.raises(ValueError, match="finite numbers of at least 0"):
         quick(class_weight={0: -1.0}).fit(X, y)
     with pytest.raises(ValueError, match="class_weight"):
         quick(class_weight="balance").fit(X, y)
-    with pytest.raises(ValueError, match="At least two classes must have weight"):
+    with pytest.raises(ValueError, match="At least two classes must have a positive weight"):
         quick(class_weight={0: 0.0}).fit(X, y)
-    with pytest.raises(ValueError, match="At least two classes must have weight"):
+    with pytest.raises(ValueError, match="At least two classes must have a positive weight"):
         quick().fit(X, y, sample_weight=y)
 
 

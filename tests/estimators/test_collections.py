@@ -256,7 +256,7 @@ def test_what_is_not_taken_is_said(rows):
     model = TSKRegressor()
     with pytest.raises(TypeError, match="y must be one, too, got ndarray"):
         model.fit(X, rows[1])
-    with pytest.raises(ValueError, match="X_val and y_val are not taken with Dask"):
+    with pytest.raises(ValueError, match="X_val and y_val cannot be used with Dask"):
         model.fit(X, y, X_val=rows[0], y_val=rows[1])
     with pytest.raises(ValueError, match="must have two dimensions"):
         model.fit(y, y)

@@ -138,7 +138,7 @@ def test_threads_do_not_change_the_members(fitted, friedman):
 @pytest.mark.filterwarnings("ignore:Training did not improve")
 def test_fewer_rows_than_members_make_fewer_members():
     X, y = np.arange(5.0)[:, None], np.arange(5.0) ** 2
-    with pytest.warns(UserWarning, match="5 different rows for 8 members, so there will be 5 members"):
+    with pytest.warns(UserWarning, match="5 distinct rows for 8 members, so 5 members are fitted"):
         model = committee(8, TSKRegressor(n_rules=2, max_iter=20)).fit(X, y)
     assert len(model.estimators_) == 5
     assert np.isfinite(model.oof_prediction_).all()
@@ -147,7 +147,7 @@ def test_fewer_rows_than_members_make_fewer_members():
 @pytest.mark.parametrize("estimator", [None, SMALL])
 def test_two_different_rows_are_too_few(estimator):
     X, y = [[0.0], [1.0], [1.0], [1.0]], [0.0, 1.0, 1.0, 1.0]
-    with pytest.raises(ValueError, match="at least 3 different rows with weight, got 2"):
+    with pytest.raises(ValueError, match="at least 3 distinct rows with a positive weight, got 2"):
         committee(2, estimator).fit(X, y)
 
 

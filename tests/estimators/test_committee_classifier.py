@@ -126,7 +126,7 @@ def test_members_are_classifiers(iris):
         committee(estimator=TSKRegressor()).fit(*iris)
     with pytest.raises(TypeError, match=r"estimator must be a TSKRegressor, got a TSKClassifier\."):
         TSKCommittee(estimator=SMALL).fit(*iris)
-    with pytest.raises(ValueError, match="no committee"):
+    with pytest.raises(ValueError, match="committees and streams cannot use it"):
         committee(estimator=TSKClassifier(recipe="short")).fit(*iris)
 
 
@@ -134,5 +134,5 @@ def test_bad_labels_are_refused(iris):
     X, _ = iris
     with pytest.raises(ValueError, match="at least two classes"):
         committee().fit(X, np.zeros(150, dtype=int))
-    with pytest.raises(ValueError, match="Use TSKRegressor for a target that is a number"):
+    with pytest.raises(ValueError, match="Use TSKRegressor for a numeric target"):
         committee().fit(X, np.linspace(0, 1, 150))

@@ -261,8 +261,8 @@ def test_ctrl_c_before_there_are_rules_is_raised(cars, monkeypatch):
     [
         ({"target": "prise"}, ValueError, "target column 'prise' is unknown, did you mean 'price'"),
         ({"target": "fuel"}, DatasetError, "target 'fuel' must be numbers, but holds text.*give a TSKClassifier"),
-        ({"target": "price", "epochs": 0}, ValueError, "epochs must be a whole number from 1 on, got 0"),
-        ({"target": "price", "sample_rows": 999}, ValueError, "sample_rows must be a whole number from 1,000 on"),
+        ({"target": "price", "epochs": 0}, ValueError, "epochs must be a whole number of at least 1, got 0"),
+        ({"target": "price", "sample_rows": 999}, ValueError, "sample_rows must be a whole number of at least 1,000"),
         ({"target": "price", "buffer_rows": 1.5}, ValueError, "buffer_rows must be a whole number"),
         (
             {"target": "price", "model": PCA()},

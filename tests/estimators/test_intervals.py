@@ -95,7 +95,7 @@ def test_a_fit_without_rows_held_out_says_how_to_calibrate():
     fitted = TSKRegressor(3, l2=0.01, smoothness=0.0, max_iter=100, n_teachers=0, random_state=0).fit(X, Y)
     assert fitted.calibration_ is None
     for call in (fitted.predict_interval, lambda rows: fitted.predict(rows, return_std=True)):
-        with pytest.raises(ValueError, match=r"calibrate\(X, y\) with such rows, or calibrate\(X, y, cv=5\)"):
+        with pytest.raises(ValueError, match=r"calibrate\(X, y\) with held-out rows, or calibrate\(X, y, cv=5\)"):
             call(X)
     with pytest.raises(ValueError, match=r"Call calibrate\(X, y\)"):
         fitted.model_.predict_interval(X)
@@ -154,14 +154,14 @@ def test_a_number_of_folds_that_is_none_is_refused(regressor, cv):
 
 
 def test_targets_must_be_as_many_as_the_model_has(regressor):
-    with pytest.raises(ValueError, match=r"y must have 1 target\(s\), as the model has, got 2"):
+    with pytest.raises(ValueError, match=r"y must have 1 target\(s\), like the model, got 2"):
         regressor.calibrate(X, np.column_stack([Y, Y]))
 
 
 def test_too_few_rows_are_told_when_an_interval_is_asked_for(regressor):
     regressor.calibrate(X[:8], Y[:8])
     assert regressor.predict_interval(X, 0.8).shape == (300, 2)
-    with pytest.raises(ValueError, match="at least 9 rows"):
+    with pytest.raises(ValueError, match="at least 9 held-out rows"):
         regressor.predict_interval(X, 0.9)
 
 

@@ -242,7 +242,7 @@ def test_errors_of_ridge_regression_on_a_straight_line_are_not_remembered(daily)
 
 def test_a_talkative_committee_tells_what_it_remembers(daily, capsys):
     TSKCommittee(4, SMALL, random_state=0, verbose=1).fit(daily.X, daily.y[:, 0])
-    assert "committee remembers 400 rows: RMSE 0." in capsys.readouterr().out
+    assert "committee remembers 400 rows: out-of-fold RMSE 0." in capsys.readouterr().out
 
 
 def test_without_a_memory_a_committee_holds_no_row(daily):

@@ -27,7 +27,7 @@ def test_rows_are_kept_until_there_are_enough():
     model.partial_fit(X[:10], Y[:10])
     n_waiting = 10 - len(model.stream_.seen.reservoir.X)
     for use in (model.predict, model.firing_share, lambda rows: save(model, "never.takagi")):
-        with pytest.raises(NotFittedError, match=f"no rules yet: {n_waiting} rows wait, and rules are made when.* 160"):
+        with pytest.raises(NotFittedError, match=f"no rules yet: it got {n_waiting} rows and needs 160"):
             use(X)
     assert feed(model, X[10:], Y[10:]).rule_base_.n_rules == 20
     assert model.rule_base_.profile.n_rows == 1200

@@ -55,7 +55,7 @@ def test_bad_input_is_refused(model):
     X, y = rings(8, 1)
     with pytest.raises(ValueError, match=r"Call calibrate\(X, y\)"):
         model.predict_set(X)
-    with pytest.raises(ValueError, match="need at least 9 rows that the model has not seen, and 8 are known"):
+    with pytest.raises(ValueError, match="need at least 9 held-out rows, but the calibration has 8"):
         model.calibrate(X, y).predict_set(X)
     with pytest.raises(ValueError, match="coverage must be a number between 0 and 1"):
         model.predict_set(X, 1.0)

@@ -63,5 +63,5 @@ def test_what_cannot_go_on_is_refused():
     with pytest.raises(TypeError, match="committee"):
         update(committee, X[["a"]], Y)
     model = TSKRegressor(2, recipe="short", random_state=0).fit(X[["a"]], Y)
-    with pytest.raises(ValueError, match=r"takagi\.update\(model, X, y\) takes new rows"):
+    with pytest.raises(ValueError, match=r"takagi\.update\(model, X, y\) updates their formulas"):
         model.partial_fit(X[["a"]], Y)

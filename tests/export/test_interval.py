@@ -120,5 +120,5 @@ def test_a_model_without_calibration_and_a_bad_coverage_are_refused(export):
         export(example_rules()["plain"], coverage=0.9)
     with pytest.raises(ValueError, match="coverage must be a number between 0 and 1"):
         export(MODELS["plain"], coverage=90)
-    with pytest.raises(ValueError, match="need at least 99 rows"):
+    with pytest.raises(ValueError, match="need at least 99 held-out rows"):
         export(MODELS["plain"], coverage=0.99)

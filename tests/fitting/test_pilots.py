@@ -238,7 +238,7 @@ def test_ridge_regression_is_not_taken_for_a_given_number_of_rules():
 
 def test_verbose_tells_what_the_pilots_found(capsys):
     TSKRegressor(max_iter=300, random_state=0, verbose=1).fit(*linear())
-    assert "of the target's variance; ridge regression does better" in capsys.readouterr().out
+    assert "of the target's variance unexplained; ridge regression does better" in capsys.readouterr().out
 
 
 def test_a_noisy_fit_is_shorter_and_counts_what_it_does():

@@ -46,8 +46,8 @@ def test_a_warm_start_refuses_other_data():
     model = small(max_iter=5, warm_start=True).fit(X, Y)
     with pytest.raises(ValueError, match="2 features, but TSKRegressor is expecting 3"):
         model.fit(X[:, :2], Y)
-    with pytest.raises(ValueError, match=r"have 1 target\(s\), but y has 2"):
+    with pytest.raises(ValueError, match=r"rules with 1 target\(s\), but y has 2"):
         model.fit(X, np.column_stack([Y, Y]))
-    with pytest.raises(ValueError, match=r"have 1 target\(s\), but y has 2"):
+    with pytest.raises(ValueError, match=r"rules with 1 target\(s\), but y has 2"):
         model.partial_fit(X, np.column_stack([Y, Y]))
     assert model.predict(X).shape == (1200,)

@@ -47,7 +47,7 @@ def test_files_of_before_load_and_say_how_to_calibrate(name):
     [
         ({"scale": [[1.0]] * 99}, "calibration"),
         ({"scale": [[-1.0]]}, "calibration is refused"),
-        ({"scores": [[2.0], [1.0]], "levels": [[0.1], [0.2]]}, "the smallest first"),
+        ({"scores": [[2.0], [1.0]], "levels": [[0.1], [0.2]]}, "in ascending order"),
         ({"source": "guess"}, "source"),
         ({"n_rows": 0}, "n_rows"),
         ({"more": 1}, "more"),

@@ -338,8 +338,8 @@ class BaseTSK(BaseEstimator):
             return None
         if len(self.model_.parts) > 1 or self.model_.first.bends:
             raise ValueError(
-                "Short rules are fitted as a whole and cannot be trained further. takagi.update(model, X, y) takes new "
-                "rows into their formulas; or call fit with warm_start=False."
+                "Short rules are fitted as a whole and cannot be trained further. takagi.update(model, X, y) updates "
+                "their formulas with new rows. To start over, call fit with warm_start=False."
             )
         return self.model_.first
 
@@ -351,7 +351,7 @@ class BaseTSK(BaseEstimator):
         if len(self.model_.parts) > 1:
             raise AttributeError(
                 f"The model is a sum of {len(self.model_.parts)} rule bases: see model_, or model_.merge() for one "
-                "that predicts the same."
+                "rule base with the same predictions."
             )
         return self.model_.first
 
@@ -376,8 +376,8 @@ class BaseTSK(BaseEstimator):
         stream = getattr(self, "stream_", None)
         if stream is not None:
             raise NotFittedError(
-                f"This {type(self).__name__} has no rules yet: {stream.n_waiting} rows wait, and rules are made when "
-                f"there are {stream.n_needed}, and as many different ones as rules. Call partial_fit with more rows."
+                f"This {type(self).__name__} has no rules yet: it got {stream.n_waiting} rows and needs "
+                f"{stream.n_needed}, with at least as many distinct rows as rules. Call partial_fit with more rows."
             )
         check_is_fitted(self, "model_")
         return self.model_
@@ -395,5 +395,5 @@ def tell_repeats(repeats: Sequence[tuple[int, int]], names: Sequence[str], X: Fl
     """Warn about columns that repeat others; two 0/1 columns that repeat each other are usual, so no warning."""
     told = [(j, i) for j, i in repeats if len(np.unique(X[:, j])) > 2]
     if told:
-        named = ", ".join(f"{names[j]} (as {names[i]})" for j, i in told[:5]) + (", ..." if len(told) > 5 else "")
-        warn_user(f"Columns that are others in other units are left out of the rules: {named}.")
+        named = ", ".join(f"{names[j]} (repeats {names[i]})" for j, i in told[:5]) + (", ..." if len(told) > 5 else "")
+        warn_user(f"Columns that repeat another column in other units are not used in the rules: {named}.")

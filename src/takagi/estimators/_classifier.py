@@ -275,14 +275,14 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
         if classes is not None:
             known.classes_ = self._agree(find_labels(np.asarray(classes)))
         elif not hasattr(self, "classes_"):
-            raise ValueError("classes must be passed on the first call to partial_fit: all labels that will ever come.")
+            raise ValueError("classes must be passed on the first call to partial_fit: all labels that y can have.")
         return self._feed(known, X, y, sample_weight)
 
     def _agree(self, classes: np.ndarray) -> np.ndarray:
         """Return the classes of a block, which must be those of the blocks before it."""
         known = getattr(self, "classes_", classes)
         if not np.array_equal(known, classes):
-            raise ValueError(f"classes must be {known.tolist()} as before, got {classes.tolist()}.")
+            raise ValueError(f"classes must be {known.tolist()}, as in the first call, got {classes.tolist()}.")
         return known
 
     def _take(self, fitted: Fitted, data: TrainingData, stream: Stream | None = None) -> Any:

@@ -72,7 +72,7 @@ def open_collections(
     Up to 50,000 rows the sample has all of them, and nothing more is read.
     """
     if any(part is not None for part in held_out):
-        raise ValueError("X_val and y_val are not taken with Dask collections; a part of the rows validates.")
+        raise ValueError("X_val and y_val cannot be used with Dask collections; part of the rows is held out.")
     source = DaskSource.from_collections(X, y, sample_weight, is_classifier(estimator))
     rng = make_rng(estimator.random_state).spawn(1)[0]  # other random numbers than those of training
     sample = source.sample(limit_rows(SAMPLE_ROWS, source.n_features), rng)

@@ -276,7 +276,7 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
         if self.verbose:
             remembered = "nothing" if self.memory_ is None else f"{len(self.memory_.rows):,} rows"
             shown = ", ".join(f"{error:.4g}" for error in rmse)
-            print(f"[takagi] committee remembers {remembered}: RMSE {shown} out of fold")  # noqa: T201
+            print(f"[takagi] committee remembers {remembered}: out-of-fold RMSE {shown}")  # noqa: T201
 
     def _shape(self, targets: FloatArray) -> FloatArray:
         """Return targets in the shape that they had in `fit`: a vector, or columns."""

@@ -190,4 +190,4 @@ class TSKCommitteeClassifier(ClassifierMixin, BaseCommittee):
         losses = -(spread_classes(given.y) * np.log(np.maximum(self.oof_proba_, _TINY))).sum(axis=1)
         self.oof_log_loss_ = float(np.average(losses, weights=given.weight))
         if self.verbose:
-            print(f"[takagi] committee: log loss {self.oof_log_loss_:.4g} out of fold")  # noqa: T201
+            print(f"[takagi] committee: out-of-fold log loss {self.oof_log_loss_:.4g}")  # noqa: T201

@@ -120,7 +120,7 @@ def copy_model(model: Any) -> Pipeline:
     if len(steps) == 1:
         if goes_on:
             raise ValueError(
-                "To go on from a fitted model give the Pipeline that fit_dataset returned, not its last step."
+                "To continue from a fitted model, give the Pipeline that fit_dataset returned, not its last step."
             )
         steps = [("tableencoder", TableEncoder()), *steps]
     return deepcopy(model) if goes_on else Pipeline([(name, clone(step)) for name, step in steps])
@@ -209,7 +209,7 @@ def _leave_out(rows: Rows, keys: np.ndarray) -> Rows:
 def _check_counts(counts: dict[str, tuple[int | None, int]]) -> None:
     for name, (value, least) in counts.items():
         if value is not None and (not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least):
-            raise ValueError(f"{name} must be a whole number from {least:,} on, got {value!r}.")
+            raise ValueError(f"{name} must be a whole number of at least {least:,}, got {value!r}.")
 
 
 def _name_kind(model: Any) -> str:

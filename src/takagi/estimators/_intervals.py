@@ -107,8 +107,8 @@ def read_rows(estimator: BaseEstimator, data: tuple[Table, Table, Table], n_outp
     """Return checked rows of positive weight for the calibration of a fitted estimator: X, y and weights."""
     checked: TrainingData = validate_training(estimator, *data, min_rows=1, reset=False)
     if checked.y.shape[1] != n_outputs:
-        raise ValueError(f"y must have {n_outputs} target(s), as the model has, got {checked.y.shape[1]}.")
+        raise ValueError(f"y must have {n_outputs} target(s), like the model, got {checked.y.shape[1]}.")
     rows = Rows(*checked[:3])
     if not (rows.weight > 0).any():
-        raise ValueError("At least one row must have weight, got none.")
+        raise ValueError("At least one row must have a positive weight, got none.")
     return rows.take(np.flatnonzero(rows.weight > 0))

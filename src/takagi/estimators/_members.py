@@ -88,10 +88,12 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
     def _count_members(self, n_rows: int) -> int:
         """Return the number of members; every fold needs a row."""
         if n_rows < FEWEST_ROWS:
-            raise ValueError(f"A committee needs at least {FEWEST_ROWS} different rows with weight, got {n_rows}.")
+            raise ValueError(
+                f"A committee needs at least {FEWEST_ROWS} distinct rows with a positive weight, got {n_rows}."
+            )
         if n_rows < self.n_members:
             warn_user(
-                f"There are {n_rows} different rows for {self.n_members} members, so there will be {n_rows} members. "
+                f"There are only {n_rows} distinct rows for {self.n_members} members, so {n_rows} members are fitted. "
                 f"Set n_members to at most {n_rows}."
             )
         return min(self.n_members, n_rows)

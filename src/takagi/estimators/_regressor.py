@@ -335,7 +335,9 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
         """Return the out-of-fold errors of fits with the same settings."""
         rows = merge_equal_rows(rows)
         if isinstance(cv, bool) or not isinstance(cv, int | np.integer) or not 2 <= cv <= len(rows.X):
-            raise ValueError(f"cv must be a number of folds from 2 to {len(rows.X)}, the different rows, got {cv!r}.")
+            raise ValueError(
+                f"cv must be a number of folds from 2 to {len(rows.X)}, the number of distinct rows, got {cv!r}."
+            )
         rng, watch = make_rng(self.random_state), Watch(None, self.verbose)
         found = {name: getattr(self, f"{name}_") for name in ("n_rules", "recipe", "l2", "smoothness")}
         plan = make_plan({**self.get_params(deep=False), **found}, *rows.X.shape)
@@ -361,4 +363,4 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
         return self.model_.predict_spread(rows, count_threads(self.n_jobs))
 
     def _say_how(self) -> str:
-        return super()._say_how()[:-1] + ", or calibrate(X, y, cv=5) with the rows that it was fitted on."
+        return super()._say_how()[:-1] + ", or calibrate(X, y, cv=5) with the training rows."

@@ -77,12 +77,12 @@ class PredictsSets:
         check_coverage(coverage)
         proba = self.predict_proba(X)  # type: ignore[attr-defined]
         if not hasattr(self, "set_scores_"):
-            raise ValueError("Call calibrate(X, y) with rows that the model has not seen first.")
+            raise ValueError("This model is not calibrated. Call calibrate(X, y) with held-out rows first.")
         n_rows = len(self.set_scores_)
         place = int(np.ceil((n_rows + 1) * coverage - 1e-9))
         if place > n_rows:
             raise ValueError(
-                f"Sets with coverage {coverage:g} need at least {count_needed(coverage)} rows that the model has not "
-                f"seen, and {n_rows} are known. Call calibrate with more of them, or lower the coverage."
+                f"Sets with coverage {coverage:g} need at least {count_needed(coverage)} held-out rows, but the "
+                f"calibration has {n_rows}. Call calibrate with more held-out rows, or lower the coverage."
             )
         return 1 - proba <= self.set_scores_[place - 1]

@@ -54,7 +54,9 @@ def update_formulas(model: RuleModel, rows: Rows) -> RuleModel:
         If the number of rows that the rules were fitted to is not known, or formulas have too many coefficients.
     """
     if model.profile is None:
-        raise ValueError("It is not known how many rows the rules were fitted to, so that new ones have no weight.")
+        raise ValueError(
+            "The number of rows that the rules were fitted to is not known, so new rows cannot be weighted."
+        )
     terms = _Terms(model, rows.balance())
     moved = [terms.start(output) for output in range(model.n_outputs)]
     for _ in range(_MOST_STEPS[model.link]):
@@ -77,7 +79,7 @@ class _Terms:
         most = max(len(place) for place in self.places)
         if most > _MOST_TERMS:
             raise ValueError(
-                f"The formulas have {most:,} numbers; up to {_MOST_TERMS:,} can go on with new rows. Fit fewer rules."
+                f"The formulas have {most:,} numbers; at most {_MOST_TERMS:,} can be updated. Fit fewer rules."
             )
         known = [part.expand().usual for part in self.model.parts]
         self.usual = [None if usual is None else np.pad(usual, [(0, 0), (1, 0)]) for usual in known]

@@ -255,8 +255,8 @@ def _describe(penalties: Penalties, mix: Mix, has_classes: bool) -> str:
     if 0 < mix.rules < 1:
         simple = f"; a mean of {mix.rules:.0%} rules and {1 - mix.rules:.0%} {line} regression does best"
     return (
-        f"pilot fits leave {penalties.noise:.1%} of the {whole}{simple}; smoothness "
-        f"{penalties.smoothness_per_noise:g} times that"
+        f"pilot fits leave {penalties.noise:.1%} of the {whole} unexplained{simple}; smoothness "
+        f"is {penalties.smoothness_per_noise:g} times that"
     )
 
 

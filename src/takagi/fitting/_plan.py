@@ -206,8 +206,8 @@ def check_trains(plan: Plan) -> None:
     """Raise an error if a recipe needs all rows at once."""
     if plan.recipe == "short":
         raise ValueError(
-            "Short rules are one model of rows in memory: no committee, no stream. Call fit, with some "
-            "thousand of the rows if they are many, or choose recipe='accurate'."
+            "recipe='short' fits one model to rows in memory; committees and streams cannot use it. Call fit, with a "
+            "few thousand rows if there are many, or choose recipe='accurate'."
         )
 
 

@@ -353,8 +353,8 @@ def _tell_collapse(rules: RuleBase, X: FloatArray, watch: Watch) -> None:
     n_distinct = count_distinct(rules.centers[:, -X.shape[1] :], np.asarray(X))
     if n_distinct < rules.n_rules:
         watch.say(
-            f"the {rules.n_rules} initial rules have {n_distinct} distinct centers; training tells them apart. "
-            "FuzzyCMeansInitializer(m=1.2) or init='kmeans' start apart."
+            f"the {rules.n_rules} initial rules have only {n_distinct} distinct centers; training separates them. "
+            "FuzzyCMeansInitializer(m=1.2) or init='kmeans' start with distinct centers."
         )
 
 

@@ -93,7 +93,7 @@ def test_several_classes_have_an_output_each_and_these_sum_to_zero():
 def test_noise_is_answered_with_the_class_frequencies_and_said_so():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 5)), rng.random(300) < 0.2
-    with pytest.warns(UserWarning, match="the model is the class frequencies"):
+    with pytest.warns(UserWarning, match="the model predicts the class frequencies"):
         model = short().fit(X, y)
     assert (model.n_rules_, model.stopped_) == (1, "no_change")
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], (y.sum() + 1) / 302)
@@ -129,7 +129,7 @@ def test_held_out_rows_say_how_sure_the_model_may_be():
 
 def test_short_rules_are_not_trained_block_by_block(products):
     X, y = make_products(100)
-    with pytest.raises(ValueError, match="Short rules are one model of rows in memory"):
+    with pytest.raises(ValueError, match="recipe='short' fits one model to rows in memory"):
         short().partial_fit(X, y, classes=[False, True])
     with pytest.raises(ValueError, match="cannot be trained further"):
         products.partial_fit(X, y)

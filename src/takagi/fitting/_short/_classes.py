@@ -53,9 +53,9 @@ def _say_little(rows: Rows, standard: Rows, max_terms: int, rng: np.random.Gener
     """Return one rule: logistic regression with few features if they are useful, else the class frequencies."""
     slopes = measure_few_slopes(standard, max_terms, rng)
     if slopes > 0:
-        warn_user("No rules can be told from chance: the model is one formula, without conditions.")
+        warn_user("No rules do better than expected by chance: the model is one formula, without conditions.")
         features = choose_slopes(rows, max_terms)
         return spread_rules(fit_logistic(rows.take_features(features), slopes), features, rows.X.shape[1])
-    warn_user("No column tells anything about the classes that could be seen: the model is the class frequencies.")
+    warn_user("No column was found that predicts the classes: the model predicts the class frequencies.")
     frequencies = np.broadcast_to(find_logits(rows.y, rows.weight), rows.y.shape)
     return replace(say_mean(rows._replace(y=frequencies)).first, link=find_link(rows.y))

@@ -108,7 +108,9 @@ def choose_limits(rows: Rows, noise: float, plan: Plan, rng: np.random.Generator
 def tell_formula(model: RuleModel, limits: Limits) -> None:
     """Warn if several rules are allowed and the model has only one."""
     if model.n_rules == 1 and limits.n_rules > 1:
-        warn_user("No split of the rows gains more than chance would: the model is one formula, without conditions.")
+        warn_user(
+            "No split of the rows gains more than expected by chance: the model is one formula, without conditions."
+        )
 
 
 def fit_size(
@@ -172,9 +174,9 @@ def say_little(rows: Rows, standard: Rows, max_terms: int, rng: np.random.Genera
     """Return one rule: ridge regression with few features if they are useful, else the mean of the target."""
     slopes = measure_few_slopes(standard, max_terms, rng)
     if slopes > 0:
-        warn_user("No rules can be told from chance: the model is one formula, without conditions.")
+        warn_user("No rules do better than expected by chance: the model is one formula, without conditions.")
         return RuleModel((fit_few_slopes(rows, max_terms, slopes),))
-    warn_user("No column tells anything about the target that could be seen: the model is the target's mean.")
+    warn_user("No column was found that predicts the target: the model predicts its mean.")
     return say_mean(rows)
 
 
