@@ -77,7 +77,7 @@ def test_a_report_of_a_sum_has_its_parts(call, model, scratch):
     assert code == 0
     assert "Main rules</th>" in page
     assert "Adjustment</th>" in page
-    assert "With fewer words</h2>" in page
+    assert "Smaller models</h2>" in page
 
 
 def test_a_sum_can_be_made_smaller(call, model):

@@ -163,7 +163,7 @@ def test_the_band_around_the_prediction_is_the_interval_of_python(browser, pages
     band = find(browser, "#what-if-band")
     limits = [float(band.get_attribute(f"data-{side}")) for side in ("low", "high")]
     np.testing.assert_allclose(limits, predict_interval(model, X.iloc[[3]]).reshape(-1, 2)[0], rtol=1e-6)
-    assert band.text.startswith("90 % of such rows: ")
+    assert band.text.startswith("90 % interval: ")
 
 
 @pytest.mark.parametrize("name", ["diabetes", "sum"])
@@ -347,7 +347,7 @@ def test_parts_of_a_sum_have_headings_and_are_sorted_and_searched_by_themselves(
     told = browser.find_elements(By.CSS_SELECTOR, "#what-if-rules summary .number:last-child")
     verbs = [node.get_attribute("textContent").split()[0] for node in told]
     assert verbs == ["says"] * 3 + ["adds"] * 3
-    assert "No rule asks anything of" in find(browser, "#sets").text
+    assert "No rule has a condition on" in find(browser, "#sets").text
 
 
 def test_smaller_models_are_shown(browser, pages):
@@ -356,7 +356,7 @@ def test_smaller_models_are_shown(browser, pages):
     words = [int(row.find_elements(By.TAG_NAME, "td")[2].text) for row in rows]
     assert words == sorted(words, reverse=True)
     assert len(words) == 3
-    assert find(browser, "#trade-off svg").get_attribute("aria-label").startswith("Validation error of ever smaller")
+    assert find(browser, "#trade-off svg").get_attribute("aria-label").startswith("Validation error of smaller")
     details = find(browser, "#simpler details")
     assert not details.find_element(By.TAG_NAME, "pre").is_displayed()
     details.find_element(By.TAG_NAME, "summary").click()

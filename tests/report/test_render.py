@@ -189,4 +189,4 @@ def test_a_model_that_does_not_know_how_far_it_is_off_has_no_band():
     assert (band["coverage"], len(band["half"])) == (0.9, 4)
     other = make_report(MODELS["sum"])
     assert other.to_dict()["band"] is None
-    assert "standard deviation of errors" not in other.to_html()
+    assert "standard deviation of the errors" not in other.to_html()

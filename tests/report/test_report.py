@@ -163,10 +163,10 @@ def test_reason_is_told_where_there_is_no_smaller_model():
     model, X, y = diabetes()
     few = ModelReport(model, X[:1], y[:1])
     assert few.to_dict()["simplification"]["reason"].startswith("X must have at least two rows")
-    assert "Smaller models were not looked for. X must have at least two rows" in few.to_html()
+    assert "There are no smaller models in this report. X must have at least two rows" in few.to_html()
     assert 'href="#simpler"' not in few.to_html()
     assert make_report().to_dict()["simplification"] is None
-    assert "Smaller models were not looked for." in make_report().to_html()
+    assert "There are no smaller models in this report." in make_report().to_html()
 
 
 def test_residuals_count_every_row():
@@ -332,7 +332,7 @@ def test_findings_of_the_rows_are_listed():
     drifted = ModelReport(model, X, y + 1000.0 * (np.arange(len(y)) > 100), simplify=False).to_dict()["findings"]
     assert "progression" in next(finding["columns"] for finding in drifted if finding["kind"] == "drift")
     page = report.to_html()
-    assert "What to look at in the data" in page
+    assert "What to check in the data" in page
     assert "<strong>Leak</strong> <bdi>twice</bdi>:" in " ".join(page.split())
     assert "<bdi><i>" not in page
 

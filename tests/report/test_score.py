@@ -40,7 +40,7 @@ def test_the_report_scores_other_rows_and_says_so():
     report = ModelReport(model, X + 0.01, y, simplify=False)
     assert (report.to_dict()["kept"]["is_shown"], report.to_dict()["kept"]["seen"]) == (False, 0.0)
     page = " ".join(report.to_html().split())
-    assert "scored on the rows given to this report, which did not train them" in page
+    assert "scored on the rows given to this report, which were not used for training" in page
     assert "When the model was fitted, its RMSE was" in page
 
 

@@ -149,7 +149,7 @@ function drawScatter(width, { actual, predicted }, name) {
 function drawResiduals(width, { counts, reach, within }, name) {
   const most = Math.max(...counts, 1);
   const frame = makeFrame(width, Math.min(width, 380), {
-    x: [-reach, reach], y: [0, most * 1.05], xLabel: "actual less predicted", yLabel: "rows",
+    x: [-reach, reach], y: [0, most * 1.05], xLabel: "actual minus predicted", yLabel: "rows",
     label: `Histogram of the residuals of ${name}: half of the rows are off by less than ${formatNumber(within[0])}, `
       + `nine of ten by less than ${formatNumber(within[1])}.`,
   });
@@ -173,14 +173,14 @@ function drawShares(width, [x, y], { xLabel, yLabel, label, marks }) {
 
 function drawReliability(width, { predicted, actual }, name) {
   return drawShares(width, [predicted, actual], {
-    xLabel: `predicted probability of ${name}`, yLabel: "part that is so", marks: true,
-    label: `How many rows are ${name}, against their predicted probability; on the line, both are equal.`,
+    xLabel: `predicted probability of ${name}`, yLabel: "observed frequency", marks: true,
+    label: `Observed frequency of ${name} against its predicted probability; on the line, both are equal.`,
   });
 }
 
 function drawRoc(width, { false: x, true: y, area }, name) {
   return drawShares(width, [x, y], {
-    xLabel: `false, of the others (area ${area.toFixed(3)})`, yLabel: `true, of ${name}`,
+    xLabel: `false positive rate (area ${area.toFixed(3)})`, yLabel: `true positive rate of ${name}`,
     label: `Receiver operating characteristic of ${name}; the area under it is ${area.toFixed(3)}.`,
   });
 }
@@ -223,7 +223,7 @@ function drawTradeOff(width, { curve, pareto, whole, choices }, error) {
     y: widen(Math.min(...errors), Math.max(...shown.map((i) => errors[i]))),
     xTicks: roundNumbers(few, many).map((value) => ({ at: Math.log10(value), text: String(value) })),
     xLabel: "words", yLabel: `validation ${error}`,
-    label: `Validation error of ever smaller models, from ${many} words to ${few}.`,
+    label: `Validation error of smaller and smaller models, from ${many} words to ${few}.`,
   });
   const place = (x, y) => [frame.toX(Math.log10(x)), frame.toY(y)];
   const line = (steps) => pathOf(steps.map((i) => place(words[i], errors[i])));

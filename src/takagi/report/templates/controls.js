@@ -11,8 +11,8 @@ function makeHead(column, c, field) {
 }
 
 function describeCell(column, cell) {
-  if (cell === AVERAGE) return "as on average";
-  if (column.kind === "category") return cell < 0 ? "another" : column.levels[cell];
+  if (cell === AVERAGE) return "average";
+  if (column.kind === "category") return cell < 0 ? "another level" : column.levels[cell];
   if (cell === null) return "missing";
   return column.kind === "boolean" ? String(cell === 1) : `${formatNumber(cell, 5)}${describeHeld(column, cell)}`;
 }
@@ -34,7 +34,7 @@ function makeChoice(column, c, onChange) {
   const choices = [...listChoices(column), { cell: AVERAGE, text: describeCell(column, AVERAGE) }];
   const options = choices.map(({ text }, i) => make("option", { value: i }, text));
   const select = make("select", { id: `value-${c}` }, ...options);
-  const outside = make("p", { class: "outside", hidden: true }, "none of these levels: training had it rarely or never");
+  const outside = make("p", { class: "outside", hidden: true }, "none of these levels: rare or absent in training");
   const show = (cell) => {
     select.value = choices.findIndex((choice) => choice.cell === cell);
     outside.hidden = column.kind !== "category" || cell !== -1;

@@ -71,7 +71,7 @@ function drawProbabilities(k, name) {
   keepDrawn(document.getElementById("reliability"), (width) => drawReliability(width, curves, name));
   const roc = document.getElementById("roc");
   if (curves.roc) keepDrawn(roc, (width) => drawRoc(width, curves.roc, name));
-  else roc.replaceChildren(make("p", { class: "quiet" }, "All rows are of one kind, so there is no such curve."));
+  else roc.replaceChildren(make("p", { class: "quiet" }, "There is no ROC curve: all rows are of this class, or none."));
 }
 
 // The confusion matrix of two classes at another threshold.
@@ -88,7 +88,8 @@ function startThreshold() {
     const part = (some, all) => (all ? formatShare(some / all) : "–");
     document.getElementById("threshold-value").textContent = `${slider.value} %`;
     document.getElementById("threshold-rates").textContent = `${part(found, found + missed)} of ${report.classes[1]} `
-      + `found; ${part(found, found + wrong)} of what is found is so; ${part(rest + found, sum(counts.flat()))} right`;
+      + `found (recall); ${part(found, found + wrong)} of such predictions are right (precision); `
+      + `${part(rest + found, sum(counts.flat()))} of all rows are right (accuracy)`;
   };
   slider.addEventListener("input", show);
   show();
@@ -133,7 +134,7 @@ function startSets() {
   if (others.length) {
     const names = others.slice(0, LIMIT).flatMap((c, i) => [i ? ", " : "", make("bdi", {}, columns[c].name)]);
     const more = others.length > LIMIT ? ` and ${others.length - LIMIT} more` : "";
-    host.after(make("p", { class: "quiet" }, "No rule asks anything of ", ...names, `${more}.`));
+    host.after(make("p", { class: "quiet" }, "No rule has a condition on ", ...names, `${more}.`));
   }
   const select = document.getElementById("set-rule");
   select.addEventListener("change", () => {
@@ -185,7 +186,7 @@ function listData() {
 }
 
 function describeValues(column) {
-  if (column.kind === "unused") return ["no value in training, or hardly a word twice"];
+  if (column.kind === "unused") return ["no values in training, or hardly any value twice"];
   if (column.kind === "number") {
     const { low, high } = column;
     if (low === high) return [`always ${formatNumber(low)} in training`];
@@ -196,7 +197,7 @@ function describeValues(column) {
   const order = [...column.levels.keys()].sort((a, b) => column.counts[b] - column.counts[a]);
   const share = (level) => formatShare(column.counts[level] / total);
   const named = order.slice(0, 4).flatMap((level) => [make("bdi", {}, column.levels[level]), ` ${share(level)}, `]);
-  named.push(`${order.length} level${order.length > 1 ? "s" : ""} in all`);
+  named.push(`${order.length} level${order.length > 1 ? "s" : ""} in total`);
   return named;
 }
 

@@ -98,7 +98,7 @@ class Panel {
     if (!band) return;
     const half = sum(this.share.map((share, r) => share * band.half[r][this.output]));
     const [low, high] = [prediction - half, prediction + half];
-    this.part("band").textContent = `${Math.round(100 * band.coverage)} % of such rows: ${this.write(low)} to ${this.write(high)}`;
+    this.part("band").textContent = `${Math.round(100 * band.coverage)} % interval: ${this.write(low)} to ${this.write(high)}`;
     Object.assign(this.part("band").dataset, { low: String(low), high: String(high) });
   }
 
@@ -228,7 +228,7 @@ function makeRuleGroup(first, nRules, verb) {
     const hidden = order.filter((r) => rows[r - first].node.hidden);
     const part = formatShare(sum(hidden.map((r) => share[r])));
     const others = hidden.length === 1 ? "1 other rule" : `${hidden.length} other rules`;
-    rest.textContent = hidden.length ? `${others}: ${part} in all` : "";
+    rest.textContent = hidden.length ? `${others}: ${part} in total` : "";
     const isMoved = order.some((r, place) => node.children[place] !== rows[r - first].node);
     if (isMoved) node.replaceChildren(...order.map((r) => rows[r - first].node), rest);
   };
