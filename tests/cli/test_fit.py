@@ -323,8 +323,7 @@ def test_a_committee_is_fitted_and_used(call, scratch):
     assert code == 0
     assert "Training a committee on all 198 rows" in err
     assert "takagi, 8 rules in 8 members" in out
-    assert "  takagi report new.takagi cars.csv -o report.html --member 1\n" in out
-    assert out.endswith("  takagi simplify new.takagi cars.csv -o small.takagi --member 1\n")
+    assert "takagi simplify new.takagi cars.csv -o small.takagi --member 1" in out
     model = load("new.takagi")
     assert (len(model[-1].estimators_), model[-1].estimator.n_rules) == (8, None)
     code, _, _ = call("predict", "new.takagi", "cars.csv", "-o", "p.csv")

@@ -222,7 +222,7 @@ def fit(
         print_text("--accurate takes the accurate model.")
     _print_rules(model, output)
     save(model, output)
-    _say_next(output, write_source(getattr(source, "first", table[0]), layout), committee)
+    _say_next(output, write_source(getattr(source, "first", table[0]), layout), settings.committee)
     if as_json:
         print_json(
             {
@@ -380,9 +380,9 @@ def _name(candidate: workflow.Candidate) -> str:
 
 def _say_next(path: Path, table: str, is_committee: bool) -> None:
     name, table = shlex.quote(str(path)), "TABLE" if table == STANDARD else table
-    member = " --member 1" if is_committee else ""
     print_text(f"Wrote {path} ({path.expanduser().stat().st_size / 1000:,.0f} kB). To go on:")
     print_text(f"  takagi predict {name} NEW.csv -o predictions.csv")
     print_text(f"  takagi explain {name} {table} --row 0")
-    print_text(f"  takagi report {name} {table} -o report.html{member}")
+    print_text(f"  takagi report {name} {table} -o report.html")
+    member = " --member 1" if is_committee else ""
     print_text(f"  takagi simplify {name} {table} -o small.takagi{member}")
