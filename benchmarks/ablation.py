@@ -58,9 +58,9 @@ def run_pilots_without_ridge(*arguments: Any) -> _pilots.Findings:
     return _pilots.run_pilots(*arguments)._replace(mix=Mix())
 
 
-def sort_rows(rows: Rows) -> Rows:
+def sort_rows(rows: Rows, has_classes: bool = False) -> Rows:
     """Return rows in the order of the merged ones, so that only sets with equal rows change."""
-    merged = merge_equal_rows(rows)
+    merged = merge_equal_rows(rows, has_classes)
     copies = np.repeat(np.arange(len(merged.X)), merged.weight.astype(int))
     return merged.take(copies)._replace(weight=np.ones(len(copies)))
 

@@ -27,7 +27,7 @@ def test_the_report_shows_the_score_of_the_fit_on_rows_that_trained_the_model():
     assert (kept["is_shown"], kept["seen"], kept["verdict"]) == (True, 1.0, sheet.describe())
     page = " ".join(report.to_html().split())
     assert "10-fold cross-validation, 120 rows" in page
-    assert "100 % of the rows given to this report trained the model" in page
+    assert "100 % of the rows given to this report were used for training" in page
     assert "by 10-fold cross-validation" in repr(report)
 
 
@@ -48,14 +48,17 @@ def test_a_report_without_scores_says_which_rows_trained_the_model():
     X, y = make_rows()
     model = train_model(X, y, ModelSettings(2, "droprule", max_iter=50))
     unknown = " ".join(ModelReport(model, X, y, simplify=False).to_html().split())
-    assert "the model does not know whether they trained it" in unknown
+    assert "the model does not know whether they were used for training" in unknown
     keep_rows(model, TrainingTable(X, y, [], 0, len(y)))
     page = " ".join(ModelReport(model, X, y, simplify=False).to_html().split())
-    assert "100 % of the rows given to this report trained the rules, so their error here is too small." in page
+    assert (
+        "100 % of the rows given to this report were used for training, so the error of the rules here is too small."
+        in page
+    )
     assert "On 120 rows of this report, 100 % of which trained the model: The model" in page
     assert "100 % of the rows of this report trained the model; on new rows it errs more." in page
     page = " ".join(ModelReport(model, X + 1, y, simplify=False).to_html().split())
-    assert "The rules are scored on the rows given to this report, which did not train them." in page
-    assert "trained the rules" not in page
+    assert "The rules are scored on the rows given to this report, which were not used for training." in page
+    assert "of the rules here is too small" not in page
     assert "On 120 rows of this report: The model" in page
     assert "it errs more" not in page

@@ -96,7 +96,7 @@ def test_rows_of_one_group_are_worth_less_than_as_many_rows():
 def test_a_model_that_is_no_better_than_the_mean_is_not_to_be_used():
     data = make_table(noise=1.0)
     noise = TrainingTable(data.X, data.y.sample(frac=1, random_state=0).reset_index(drop=True), [], 0, len(data.y))
-    assert score_two(noise).describe() == ["The model is not better than always the mean: do not use it."]
+    assert score_two(noise).describe() == ["No better than always the mean: do not use it."]
 
 
 @pytest.mark.parametrize(
