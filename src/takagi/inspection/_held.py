@@ -146,7 +146,7 @@ def _write_level(level: float) -> str:
     return np.format_float_positional(float(f"{level:.1g}"), trim="-")
 
 
-def show_cells(opened: OpenModel, X: Table, given: FloatArray, held: FloatArray) -> list[list[str]]:
+def show_held_cells(opened: OpenModel, X: Table, given: FloatArray, held: FloatArray) -> list[list[str]]:
     """Return the values of the columns as text; held values also have the value that they count as."""
     cells = opened.show(X)
     owner = np.concatenate([np.full(len(column.inputs), c) for c, column in enumerate(opened.columns)])

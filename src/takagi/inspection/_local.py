@@ -22,7 +22,7 @@ from takagi._text import (
 from takagi._typing import FloatArray, Table
 from takagi._wording import name_formulas, name_outputs, name_part
 from takagi.inspection._attribution import attribute_mean, average_formulas, choose_baseline, sum_columns
-from takagi.inspection._held import describe_misfits, describe_missing, show_cells
+from takagi.inspection._held import describe_misfits, describe_missing, show_held_cells
 from takagi.rulebase import apply_link
 
 _MOST_IDLE = 3  # columns that add nothing, which have a line each
@@ -369,7 +369,7 @@ def explain_local(model: Any, X: Table, *, baseline: Table = None) -> LocalExpla
         misfits=describe_misfits(opened, rows) if len(members) == 1 else [[] for _ in rows],
         missing=describe_missing(opened, rows, parts, shares),
         feature_names=names,
-        cells=show_cells(opened, X, given, rows),
+        cells=show_held_cells(opened, X, given, rows),
         baseline=description,
         base=committee.predict_mean(reference[None])[0],
         prediction=committee.predict_mean(rows),

@@ -36,7 +36,7 @@ def score_outputs(
     return scores
 
 
-def find_seen(regressor: Any, rows: FloatArray, target: FloatArray) -> float:
+def measure_seen(regressor: Any, rows: FloatArray, target: FloatArray) -> float:
     """Return which part of some rows trained a model; NaN if it does not know."""
     known = getattr(regressor, "known_rows_", None)
     return np.nan if known is None else known.find_part(rows, target)

@@ -15,7 +15,7 @@ from takagi.inspection import check_rules, feature_importance, rule_importance
 from takagi.kernels import PARAMETERS
 from takagi.profile import spread_rows
 from takagi.report._classes import describe_classes, score_classes
-from takagi.report._fit import find_kept_scores, find_residuals, find_seen, score_outputs, summarize_history
+from takagi.report._fit import find_kept_scores, find_residuals, measure_seen, score_outputs, summarize_history
 from takagi.report._simplification import summarize_simplification
 from takagi.report._table import describe_columns, list_findings, pick_rows, take_rows
 from takagi.rulebase import RuleBase, apply_link, choose_origin
@@ -53,27 +53,19 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
     target = committee.first.read_targets(y, len(rows))
     start = _check_options(options, len(rows))
     outputs = committee.predict(rows)
-    opened, whole, members = committee.first, model, None
-    estimator = opened.regressor
-    if len(committee.members) > 1:
-        k, distance = _find_speaker(committee, rows, outputs)
-        estimator = list_steps(getattr(model, "best_estimator_", model))[-1]
-        opened, model = committee.members[k], take_member(model, k)
-        members = {"n": len(committee.members), "shown": k + 1, "distance": distance}
+    estimator = list_steps(getattr(model, "best_estimator_", model))[-1]
+    opened, shown, members = _choose_member(model, committee, rows, outputs)
     if any(part.profile is None for part in opened.model.parts):
         opened = replace(opened, model=opened.measure(X))
     rules = opened.model
     fit = _measure_fit(opened, rows, target, outputs, members, options.random_state)
     classes = fit["classes"]
-    importance = _rank_for_outputs(whole, opened, X, y, options)
+    importance = _rank_for_outputs(model, opened, X, y, options)
     order = _order_columns(importance, np.ones(rules.n_outputs) if classes else target.std(axis=0))
-    seen = find_seen(estimator, rows, target)
-    what = " or ".join(classes) if classes else ", ".join(name_outputs(rules))
-    name = getattr(opened.regressor, "target_name_", None) if classes else None
+    seen = measure_seen(estimator, rows, target)
     return _make_plain(
         {
-            "title": options.title or f"Model report: {shorten(name or what, _LONGEST_TITLE) if classes else what}",
-            "what": f"{name} ({what})" if name else what,
+            **_name_report(opened, classes, options.title),
             "outputs": name_outputs(rules),
             "formulas": name_formulas(rules.link, name_outputs(rules)),
             "n_rules": rules.n_rules,
@@ -89,11 +81,11 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
             "seen": seen,
             "kept": find_kept_scores(estimator, seen),
             "order": order,
-            "rules": _list_rules(model, opened, X, y, order),
+            "rules": _list_rules(shown, opened, X, y, order),
             "projections": [line for part in rules.parts for line in describe_projections(part)],
             "importance": importance,
             "history": summarize_history(opened.regressor),
-            "simplification": summarize_simplification(model, X, y) if options.simplify else None,
+            "simplification": summarize_simplification(shown, X, y) if options.simplify else None,
             "model": _list_model(rules),
             "band": _list_band(rules),
             "rows": pick_rows(opened, rows, target, start, options.max_rows),
@@ -101,16 +93,34 @@ def summarize_model(model: Any, X: Table, y: Table, options: Options) -> dict[st
     )
 
 
-def _find_speaker(committee: OpenCommittee, rows: FloatArray, outputs: FloatArray) -> tuple[int, float]:
-    """Return the member of a committee that says nearly what all say together, and how far off it is in the mean.
+def _name_report(opened: OpenModel, classes: list[str] | None, title: str | None) -> dict[str, str]:
+    """Return the title of a report, and the target that it is about."""
+    if classes is None:
+        what = ", ".join(name_outputs(opened.model))
+        return {"title": title or f"Model report: {what}", "what": what}
+    what, name = " or ".join(classes), getattr(opened.regressor, "target_name_", None)
+    return {
+        "title": title or f"Model report: {shorten(name or what, _LONGEST_TITLE)}",
+        "what": f"{name} ({what})" if name else what,
+    }
 
-    That is a mean difference of probabilities, or of predictions in units of their standard deviation.
+
+def _choose_member(
+    model: Any, committee: OpenCommittee, rows: FloatArray, outputs: FloatArray
+) -> tuple[OpenModel, Any, dict[str, Any] | None]:
+    """Return the model to show rules of: of a committee, the member that is nearest to it, and how far off that is.
+
+    The distance is a mean difference of probabilities, or of predictions in units of their standard deviation.
     """
+    if len(committee.members) == 1:
+        return committee.first, model, None
     link = committee.first.model.link
     said = np.array([apply_link(member.model.predict_raw(rows), link) for member in committee.members])
     scale = np.maximum(outputs.std(axis=0), np.finfo(float).tiny) if link == "identity" else 1.0
     distances = (np.abs(said - apply_link(outputs, link)) / scale).mean(axis=(1, 2))
-    return int(distances.argmin()), float(distances.min())
+    k = int(distances.argmin())
+    members = {"n": len(committee.members), "shown": k + 1, "distance": float(distances[k])}
+    return committee.members[k], take_member(model, k), members
 
 
 def _measure_fit(
