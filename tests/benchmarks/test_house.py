@@ -71,8 +71,8 @@ def test_a_kernel_and_its_twin_have_one_name_on_purpose():
 def test_the_tables_agree_with_each_other(capsys):
     house.main()
     calls, packages, _ = capsys.readouterr().out.split("\n\n")
-    counts = {row.rsplit(maxsplit=2)[0]: [int(word) for word in row.split()[-2:]] for row in calls.splitlines()[2:]}
-    assert all(1 < n_files < n_functions for n_files, n_functions in counts.values())
+    counts = {row.rsplit(maxsplit=3)[0]: [int(word) for word in row.split()[-3:]] for row in calls.splitlines()[2:]}
+    assert all(1 < n_files < n_long < n_functions for n_files, n_functions, n_long in counts.values())
     assert counts["TSKCommittee().fit"] > counts["TSKRegressor().fit"]
     *sizes, total = ([int(word) for word in row.split()[1:]] for row in packages.splitlines()[2:])
     assert total == [sum(column) for column in zip(*sizes, strict=True)]
