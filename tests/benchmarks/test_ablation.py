@@ -36,6 +36,7 @@ def test_pilots_and_teachers_run_where_the_part_says_so(stages):
     assert stages["with 4 teachers"] == {"pilots": 7, "training": 1, "teachers": 3, "student": 1}
 
 
+@pytest.mark.slow
 def test_ridge_regression_is_taken_by_the_whole_recipe_and_not_without_it():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(300, 30))

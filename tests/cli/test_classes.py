@@ -42,6 +42,7 @@ def levels(classified, tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_text_is_classified_and_scored_beside_others(call, levels):
     code, out, err = call("fit", "levels.csv", "-t", "level", "-o", "new.takagi", *QUICK)
     sizes = make_levels()["level"].value_counts()

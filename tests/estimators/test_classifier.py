@@ -55,6 +55,7 @@ def test_two_classes_have_one_output_the_log_odds_of_the_second():
     np.testing.assert_array_equal(model.predict(X), model.classes_[(log_odds > 0).astype(int)])
 
 
+@pytest.mark.slow
 def test_uniformity_makes_rules_govern_equally_many_rows():
     X, y = three_classes()
     spread = [quick(uniformity=u).fit(X, y).rule_base_.firing_share(X).mean(axis=0).std() for u in (0.0, 20.0)]

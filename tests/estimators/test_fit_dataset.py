@@ -97,6 +97,7 @@ def test_text_numbers_truth_and_holes_become_rules_in_words(cars):
     assert root_mean_squared_error(table["price"], model.predict(table)) < 0.5 * table["price"].std()
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bits_and_another_one_others(cars):
     runs = [fit_dataset(cars, "price", model=QUICK, sample_rows=1000) for _ in range(2)]
     np.testing.assert_array_equal(*(parameters(run) for run in runs))

@@ -41,6 +41,7 @@ def test_weights_are_copies_and_without_slopes_there_are_frequencies(n_classes):
     np.testing.assert_allclose(flat, np.broadcast_to(find_logits(rows.y, rows.weight), flat.shape), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_noise_is_penalized_more_than_a_clear_line():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 10))

@@ -8,6 +8,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
 BLOCKS = [code for code in re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL) if "open_table" in code]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", BLOCKS)
 def test_code_of_the_page_runs(code, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
