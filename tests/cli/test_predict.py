@@ -1,5 +1,6 @@
 import io
 import json
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,15 +16,18 @@ def expected(scratch):
     return load("cars.takagi").predict(make_cars())
 
 
+read_exactly = partial(pd.read_csv, engine="python")  # the quicker one of older pandas may be off by the last bit
+
+
 def read(text):
-    return pd.read_csv(io.StringIO(text))
+    return read_exactly(io.StringIO(text))
 
 
 def test_predictions_are_the_models_to_the_bit(call, scratch, expected, listing):
     code, out, err = call("predict", "cars.takagi", "cars.csv", "-o", "out.csv")
     assert (code, out, listing()) == (0, "Wrote out.csv: 200 rows\n", ["out.csv"])
     assert err == "Predicting cars.csv\n"
-    np.testing.assert_array_equal(pd.read_csv("out.csv")["predicted_price"], expected)
+    np.testing.assert_array_equal(read_exactly("out.csv")["predicted_price"], expected)
 
 
 def test_predictions_go_to_the_standard_output_by_default(call, scratch, expected):
@@ -50,7 +54,7 @@ def test_every_kind_of_table_goes_in_and_out(call, scratch, expected, source, su
     cars.to_excel("cars.xlsx", index=False)
     code, *_ = call("predict", "cars.takagi", source, "-o", f"out.{suffix}", "--keep", "plate,power")
     assert code == 0
-    readers = {"parquet": pd.read_parquet, "csv": pd.read_csv, "tsv": pd.read_table}
+    readers = {"parquet": pd.read_parquet, "csv": read_exactly, "tsv": partial(read_exactly, sep="\t")}
     out = readers[suffix](f"out.{suffix}")
     assert list(out.columns) == ["plate", "power", "predicted_price"]
     assert out["plate"].tolist() == cars["plate"].tolist()
