@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 N_ROWS, N_COLUMNS = (60, 3_000), (4, 40)
 TIME_LIMIT = 120.0  # processor seconds of a fit
-TAKE_NO_MISSING = ("ridge", "logistic regression", "random forest")
+TAKE_NO_MISSING = ("ridge", "logistic regression", "random forest", "Cubist 20 + 5")
 _MOST_REPEATED = 10  # values of a numeric column that is no target
 _NO_COLUMNS = ("rownames", "unnamed: 0", "id")  # that number the rows
 LONGEST_NOTE = 120
@@ -85,6 +85,18 @@ def make_ridge(seed: int) -> Pipeline:
     return make_pipeline(StandardScaler(), RidgeCV(np.logspace(-2, 4, 13)))
 
 
+def make_cubist(seed: int) -> Any:
+    from cubist import Cubist
+
+    return Cubist(n_committees=20, neighbors=5, random_state=seed)
+
+
+def make_catboost(seed: int) -> Any:
+    from catboost import CatBoostRegressor
+
+    return CatBoostRegressor(random_seed=seed, thread_count=1, verbose=False, allow_writing_files=False)
+
+
 METHODS = {
     "ridge": make_ridge,
     "mean": lambda seed: DummyRegressor(),
@@ -93,7 +105,10 @@ METHODS = {
     "takagi committee": lambda seed: TSKCommittee(random_state=seed),
     "random forest": lambda seed: RandomForestRegressor(200, random_state=seed),
     "HistGB": lambda seed: HistGradientBoostingRegressor(random_state=seed),
+    "Cubist 20 + 5": make_cubist,
+    "CatBoost": make_catboost,
 }
+PACKAGES = {"Cubist 20 + 5": "cubist", "CatBoost": "catboost"}  # of methods that takagi does not install
 
 
 @cache

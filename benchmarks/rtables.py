@@ -15,13 +15,14 @@ import _measure  # noqa: F401 (first: it limits the threads)
 # isort: split
 import argparse
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import _r_classes
 import _r_tables
 from _apart import execute_apart
-from _r_tables import TIME_LIMIT, TableTrial, choose_half
+from _r_tables import PACKAGES, TIME_LIMIT, TableTrial, choose_half
 from _tables import draw_table, make_page
 from accuracy import DOCS, ProgressLine, choose
 from takagi._files import write_whole
@@ -66,7 +67,7 @@ TASKS = {"numbers": NUMBERS, "classes": CLASSES}
 
 def run(arguments: argparse.Namespace, task: Task, store: Store) -> None:
     """Run the trials that are chosen and not in the store."""
-    methods = choose(arguments.methods, task.methods, "method")
+    methods = leave_out_missing(choose(arguments.methods, task.methods, "method"))
     splits = [int(word) for word in choose(arguments.splits, map(str, range(1, N_SPLITS + 1)), "split")]
     tables = task.list_tables()
     if arguments.half != "both":
@@ -81,6 +82,14 @@ def run(arguments: argparse.Namespace, task: Task, store: Store) -> None:
         failed = collect(outcomes, store, progress.notify)
     for outcome in failed:
         print(f"{outcome.run}: {outcome.error}")
+
+
+def leave_out_missing(methods: list[str]) -> list[str]:
+    """Return the methods whose package is installed, and name the others."""
+    missing = [name for name in methods if name in PACKAGES and find_spec(PACKAGES[name]) is None]
+    for name in missing:
+        print(f"{name}: missing, not run (pip install {PACKAGES[name]})")
+    return [name for name in methods if name not in missing]
 
 
 def compare(results: "pd.DataFrame", task: Task = NUMBERS) -> "pd.DataFrame":
