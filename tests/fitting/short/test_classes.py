@@ -64,6 +64,7 @@ def test_probabilities_are_about_as_sure_as_they_may_be(products):
     assert 0.75 < slope < 1.25
 
 
+@pytest.mark.filterwarnings("ignore:No split of the rows")
 @pytest.mark.parametrize(("n_rules", "max_conditions", "max_terms"), [(1, 1, 1), (3, 1, 2), (7, 2, 1)])
 def test_limits_are_obeyed(n_rules, max_conditions, max_terms):
     limits = {"n_rules": n_rules, "max_conditions": max_conditions, "max_terms": max_terms}
@@ -74,6 +75,7 @@ def test_limits_are_obeyed(n_rules, max_conditions, max_terms):
     assert size.max_terms <= max_terms
 
 
+@pytest.mark.filterwarnings("ignore:No split of the rows")
 def test_limits_choose_the_recipe():
     X, y = make_moons(100, noise=0.2, random_state=0)
     assert short(recipe="auto", max_terms=2, max_iter=100).fit(X, y).recipe_ == "short"
@@ -154,7 +156,8 @@ def test_where_lines_say_all_the_model_is_logistic_regression_in_formulas(n_clas
     X = rng.normal(size=(900, 10))
     score = X @ np.linspace(1.5, 0.6, 10) + rng.logistic(size=900)
     y = np.digitize(score, np.quantile(score, np.arange(1, n_classes) / n_classes))
-    model = TSKClassifier(recipe="short", random_state=0).fit(X[:300], y[:300])
+    with pytest.warns(UserWarning, match="one formula, without conditions"):
+        model = TSKClassifier(recipe="short", random_state=0).fit(X[:300], y[:300])
     line = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(X[:300], y[:300])
     losses = [log_loss(y[300:], one.predict_proba(X[300:])) for one in (model, line)]
     assert losses[0] < 1.02 * losses[1]

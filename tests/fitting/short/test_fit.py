@@ -45,6 +45,7 @@ def test_rules_find_the_threshold_and_are_true(steps):
     assert "x0 below 4" in str(model.model_) or "x0 above 4" in str(model.model_)
 
 
+@pytest.mark.filterwarnings("ignore:No split of the rows")
 @pytest.mark.parametrize(("n_rules", "max_conditions", "max_terms"), [(1, 1, 1), (3, 1, 2), (5, 3, 4), (7, 2, 1)])
 def test_limits_are_obeyed(n_rules, max_conditions, max_terms):
     X, y = make_friedman1(150, 6, noise=0.5, random_state=0)
@@ -298,3 +299,16 @@ def test_rule_base_is_there_for_one_part_only():
         _ = model.rule_base_
     one = short(n_rules=1).fit(X, y)
     assert one.rule_base_ is one.model_.first
+
+
+@pytest.mark.filterwarnings("ignore:No split of the rows")
+@pytest.mark.parametrize("n_rows", [60, 300])
+def test_a_target_that_is_the_sum_of_many_columns_is_found_exactly(n_rows):
+    """Rules could only come near it; formulas that always hold say it."""
+    rng = np.random.default_rng(0)
+    X = rng.gamma(1.0, size=(n_rows, 12))
+    model = short().fit(X, X[:, 2:].sum(axis=1))
+    new = rng.gamma(1.0, size=(100, 12))
+    np.testing.assert_allclose(model.predict(new), new[:, 2:].sum(axis=1), rtol=1e-4)
+    assert all(part.n_rules == 1 for part in model.model_.parts)
+    assert measure_size(model).max_terms <= 4

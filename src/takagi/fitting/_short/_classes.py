@@ -14,7 +14,7 @@ from takagi.fitting._plan import Plan
 from takagi.fitting._rows import Rows, measure_units
 from takagi.fitting._screening import find_repeats, spread_rules
 from takagi.fitting._short._fit import Short, choose_limits, fit_size, tell_formula
-from takagi.fitting._short._formulas import fit_formulas
+from takagi.fitting._short._formulas import fit_logistic_formulas
 from takagi.fitting._short._likelihood import linearize, measure_log_loss, shrink, train_on
 from takagi.fitting._short._noise import choose_slopes, measure_few_slopes, measure_noise
 from takagi.fitting._short._workshop import say_mean
@@ -41,7 +41,7 @@ def fit_short_classes(rows: Rows, teacher: RuleModel, plan: Plan, rng: np.random
     short = fit_size(response, part, limits, watch, n_fits=1)
     watch.count(len(short.losses))
     model, losses = train_on(short.model, rows, limits.agreement)
-    (model, expected), (formulas, expected_of_formulas) = shrink(model, rows), fit_formulas(rows, limits)
+    (model, expected), (formulas, expected_of_formulas) = shrink(model, rows), fit_logistic_formulas(rows, limits)
     if expected_of_formulas <= expected:
         model, losses = formulas, np.array([measure_log_loss(formulas, rows)])
         short = short._replace(stopped="no_change")

@@ -11,12 +11,14 @@ from takagi.fitting._plan import Plan
 from takagi.fitting._rows import Rows, draw_order, measure_units
 from takagi.fitting._screening import find_repeats
 from takagi.fitting._short._draft import SumDraft
+from takagi.fitting._short._formulas import expect_error, fit_ridge_formulas
 from takagi.fitting._short._growth import grow
 from takagi.fitting._short._noise import fit_few_slopes, measure_few_slopes, measure_noise
 from takagi.fitting._short._polish import polish, solve_weights
 from takagi.fitting._short._pruning import exchange_for_formulas, exchange_terms, prune_terms
 from takagi.fitting._short._workshop import (
     COARSE_ROWS,
+    MOST_ROWS,
     Limits,
     Workshop,
     make_true,
@@ -25,6 +27,7 @@ from takagi.fitting._short._workshop import (
     write_model,
 )
 from takagi.fitting._training import Watch
+from takagi.profile import spread_rows
 from takagi.rulemodel import RuleModel
 
 SIZES = (1, 2, 3, 5, 7, 9, 12)  # candidates of cross-validation
@@ -68,7 +71,12 @@ def fit_short(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) ->
     watch.expect(limits.n_rules)
     short = fit_size(rows, noise.part, limits, watch)
     watch.count(len(short.losses))
-    tell_formula(short.model, limits)
+    if short.stopped != "callback":
+        sample = rows.take(spread_rows(len(rows.X), MOST_ROWS))
+        formulas, expected = fit_ridge_formulas(sample, limits)
+        if expected <= expect_error(short.model, sample):
+            short = Short(formulas, np.empty(0), "no_change", (0.0, 0.0))
+        tell_formula(short.model, limits)
     is_exact = noise.is_exact and all(part.n_rules == 1 for part in short.model.parts)
     return short._replace(repeats=tuple(find_repeats(standard.fill().X)), is_exact=is_exact)
 
@@ -76,14 +84,14 @@ def fit_short(rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) ->
 def _compare_with_line(
     rows: Rows, standard: Rows, noise: float, limits: Limits, rng: np.random.Generator, watch: Watch
 ) -> Short | None:
-    """Return ridge regression with few features, as one rule, if it does better than rules in cross-validation."""
+    """Return ridge regression within the limits, if it does better than rules in cross-validation."""
     watch.begin("line")
     watch.expect(_FOLDS_OF_FEW)
     order = draw_order(rows, rng)[0]
     errors = np.zeros((2, len(rows.X)))
     for fold in np.array_split(order, _FOLDS_OF_FEW):
         training, judges = standard.take(np.setdiff1d(np.arange(len(rows.X)), fold)), standard.take(fold)
-        line = RuleModel((fit_few_slopes(training, limits.max_terms),))
+        line, _ = fit_ridge_formulas(training, limits)
         for k, model in enumerate((line, fit_size(training, noise, limits, None, n_fits=1).model)):
             errors[k, fold] = ((model.predict_raw(judges.X) - judges.y) ** 2).mean(axis=1)
         if watch.tell_step(float(np.sqrt(errors[1, fold].mean()))):
@@ -92,7 +100,7 @@ def _compare_with_line(
     of_line, of_rules = np.average(errors[:, order], axis=1, weights=rows.weight[order])
     if of_rules <= of_line:
         return None
-    model = RuleModel((fit_few_slopes(rows, limits.max_terms),))
+    model, _ = fit_ridge_formulas(rows, limits)
     return Short(model, np.empty(0), "no_change", (0.0, 0.0), is_exact=bool(of_line < EXACT))
 
 
@@ -106,8 +114,8 @@ def choose_limits(rows: Rows, noise: float, plan: Plan, rng: np.random.Generator
 
 
 def tell_formula(model: RuleModel, limits: Limits) -> None:
-    """Warn if several rules are allowed and the model has only one."""
-    if model.n_rules == 1 and limits.n_rules > 1:
+    """Warn if several rules are allowed and none has a condition."""
+    if limits.n_rules > 1 and all(part.n_rules == 1 for part in model.parts):
         warn_user(
             "No split of the rows gains more than expected by chance: the model is one formula, without conditions."
         )

@@ -81,7 +81,7 @@ def shrink(model: RuleModel, rows: Rows) -> tuple[RuleModel, float]:
        1990.
     """
     link, frequencies = find_link(rows.y), find_logits(rows.y, rows.weight)
-    outputs, per_row = model.predict_raw(rows.X), _count_parameters(model) / len(rows.X)
+    outputs, per_row = model.predict_raw(rows.X), count_parameters(model) / len(rows.X)
 
     def expect(part: float) -> float:
         losses = LOSSES["log"].measure_rows(frequencies + part * (outputs - frequencies), rows.y)
@@ -95,7 +95,7 @@ def shrink(model: RuleModel, rows: Rows) -> tuple[RuleModel, float]:
     return RuleModel(tuple(parts)), float(found.fun)
 
 
-def _count_parameters(model: RuleModel) -> int:
+def count_parameters(model: RuleModel) -> int:
     """Return the number of parameters that can overfit: weights of all outputs but one, and sets."""
     n_free = max(1, model.n_outputs - 1)
     weights = sum(int((part.consequents != 0).any(axis=1).sum()) for part in model.parts)

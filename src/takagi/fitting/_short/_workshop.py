@@ -20,7 +20,7 @@ from takagi.profile import spread_rows
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel, place_weights
 
-COARSE_ROWS, _MOST_ROWS = 1_200, 4_000  # rows that determine the structure, and rows that train it to the end
+COARSE_ROWS, MOST_ROWS = 1_200, 4_000  # rows that determine the structure, and rows that train it to the end
 # Times the noise over the number of rows. A penalty is the noise over the variance of the penalized parameter. All
 # slopes share the variance that is not noise, so their penalty is larger if there are many slopes or little variance to
 # share.
@@ -68,7 +68,7 @@ def open_workshop(
     these bends.
     """
     n_rows = len(rows.X)
-    rows = rows.take(spread_rows(n_rows, _MOST_ROWS))
+    rows = rows.take(spread_rows(n_rows, MOST_ROWS))
     units = measure_units(rows, scales_inputs=True, scales_target=True)
     standard = units.standardize(rows)
     complete, usual = np.nan_to_num(standard.X), find_usual(standard)
