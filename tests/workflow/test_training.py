@@ -63,6 +63,16 @@ def test_a_committee_is_the_librarys_to_the_bit(table):
     assert events[-1].done == events[-1].total > 8 * 50  # pilots are counted, too
 
 
+def test_columns_that_repeat_others_are_not_told_by_their_numbers(table):
+    """The look at the table names them; the estimator behind the encoder knows only numbers of columns."""
+    X = table.X[["power", "weight"]].assign(kilowatts=0.7355 * table.X["power"])
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model = train_model(X, table.y, ModelSettings(3, "short"))
+    assert not any("repeat" in str(one.message) for one in told)
+    assert {part.consequents[:, :, 3].any() for part in model[-1].model_.parts} == {False}
+
+
 def test_training_tells_how_far_it_is(table):
     events = []
     train_model(table.X, table.y, ModelSettings(**QUICK), events.append)

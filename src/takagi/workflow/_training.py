@@ -50,7 +50,9 @@ def train_model(X: Any, y: Any, settings: ModelSettings, tell: Tell = ignore, ta
     def show(progress: Progress) -> None:
         tell(Event(task, progress.n_iter, progress.max_iter, "iterations"))
 
-    model.fit(X, y, **{f"{model.steps[-1][0]}__callback": show})
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Columns that repeat")  # the look at the table says so, with their names
+        model.fit(X, y, **{f"{model.steps[-1][0]}__callback": show})
     if getattr(model[-1], "stopped_", "") == "interrupted":  # the library would keep the best rules so far
         raise KeyboardInterrupt
     return model

@@ -156,7 +156,7 @@ def test_where_lines_say_all_the_model_is_logistic_regression_in_formulas(n_clas
     X = rng.normal(size=(900, 10))
     score = X @ np.linspace(1.5, 0.6, 10) + rng.logistic(size=900)
     y = np.digitize(score, np.quantile(score, np.arange(1, n_classes) / n_classes))
-    with pytest.warns(UserWarning, match="one formula, without conditions"):
+    with pytest.warns(UserWarning, match="a formula without conditions"):
         model = TSKClassifier(recipe="short", random_state=0).fit(X[:300], y[:300])
     line = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(X[:300], y[:300])
     losses = [log_loss(y[300:], one.predict_proba(X[300:])) for one in (model, line)]

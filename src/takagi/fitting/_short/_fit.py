@@ -116,9 +116,7 @@ def choose_limits(rows: Rows, noise: float, plan: Plan, rng: np.random.Generator
 def tell_formula(model: RuleModel, limits: Limits) -> None:
     """Warn if several rules are allowed and none has a condition."""
     if limits.n_rules > 1 and all(part.n_rules == 1 for part in model.parts):
-        warn_user(
-            "No split of the rows gains more than expected by chance: the model is one formula, without conditions."
-        )
+        warn_user("No split of the rows gains more than expected by chance: the model is a formula without conditions.")
 
 
 def fit_size(
