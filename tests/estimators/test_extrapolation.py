@@ -89,10 +89,11 @@ def test_a_committee_does_as_its_estimator_unless_told_otherwise():
 
 
 def test_a_memory_is_asked_about_held_rows():
-    rough = np.sign(np.sin(12 * X[:, 0])) + 0.1 * y
-    model = TSKCommittee(2, TSKRegressor(n_rules=1, recipe="droprule", max_iter=20), random_state=0).fit(X, rough)
+    many = np.random.default_rng(2).uniform(X.min(axis=0), X.max(axis=0), (400, 3))
+    rough = np.sign(np.sin(12 * many[:, 0])) + 0.1 * many[:, 1]
+    model = TSKCommittee(2, TSKRegressor(n_rules=1, recipe="droprule", max_iter=20), random_state=0).fit(many, rough)
     assert model.memory_ is not None
-    np.testing.assert_array_equal(predict(model, FAR), model.predict(np.clip(FAR, *LIMITS.T)))
+    np.testing.assert_array_equal(predict(model, FAR), model.predict(np.clip(FAR, *find_limits(many).T)))
 
 
 # -- the warning -------------------------------------------------------------------------------------------------------

@@ -116,19 +116,19 @@ def test_a_memory_finds_the_feature_in_which_rows_must_be_alike():
 
 @pytest.mark.slow
 def test_of_noise_mostly_nothing_is_remembered():
-    memories = [learn(make_rows(200, 4, seed)) for seed in range(12)]
+    memories = [learn(make_rows(300, 4, seed)) for seed in range(12)]
     assert sum(memory is not None for memory in memories) <= 4
 
 
-@pytest.mark.parametrize("n_rows", [1, 2, 79])
+@pytest.mark.parametrize("n_rows", [1, 2, 249])
 def test_few_rows_are_not_remembered(n_rows):
     assert learn(make_daily(n_rows)) is None
 
 
 def test_rows_of_which_few_have_nearly_all_weight_are_not_remembered():
-    rows = make_daily(400)
-    assert learn(rows._replace(weight=np.where(np.arange(400) % 10, 1e-6, 1.0))) is None
-    assert learn(rows._replace(weight=np.where(np.arange(400) % 2, 1e-6, 1.0))) is not None
+    rows = make_daily(600)
+    assert learn(rows._replace(weight=np.where(np.arange(600) % 3, 1e-6, 1.0))) is None
+    assert learn(rows._replace(weight=np.where(np.arange(600) % 2, 1e-6, 1.0))) is not None
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-5])

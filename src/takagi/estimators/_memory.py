@@ -14,7 +14,7 @@ from takagi._typing import FloatArray, IntArray
 from takagi.fitting import Rows, measure_columns, measure_rms
 from takagi.memory import Memory, shelve
 
-_FEWEST_ROWS = 80  # fewer are not enough to learn from
+_FEWEST_ROWS, _FEWEST_JUDGES = 250, 40  # fewer are not enough to learn from, and to tell the gain
 _MOST_ROWS = 50_000
 _MOST_NUMBERS = 1_000_000  # numbers in the memory, which limits the time
 _QUERIES = (200, 1_000)  # smallest and largest number of rows left out in a half
@@ -81,7 +81,7 @@ def _count_queries(n_rows: int, n_features: int) -> int:
 
 def _is_clear(gains: FloatArray, weight: FloatArray) -> bool:
     """Return whether the mean gain is well above its standard error, with enough rows to decide."""
-    if _count_effective(weight) < _FEWEST_ROWS / 2:
+    if _count_effective(weight) < _FEWEST_JUDGES:
         return False
     weight = weight / weight.sum()
     mean = float(weight @ gains)
