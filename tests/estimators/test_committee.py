@@ -14,6 +14,8 @@ from sklearn.preprocessing import StandardScaler
 
 from cases import make_sum
 from takagi import TSKCommittee, TSKRegressor
+from takagi.estimators import _members
+from takagi.fitting import Mix
 from takagi.fitting._plan import count_rules
 
 SMALL = TSKRegressor(n_rules=3, max_iter=200)
@@ -64,18 +66,16 @@ def test_members_may_be_sums_of_rule_bases(n_outputs, friedman):
     np.testing.assert_allclose(share.sum(axis=1), 2)  # one for each part
 
 
-def test_a_member_ends_when_a_third_of_the_iterations_brought_nothing_unless_they_are_given():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 3))
-    y = X[:, 0] + rng.normal(size=200)
-    ended, whole = (
-        TSKCommittee(2, TSKRegressor(8, max_iter=n_iter), remember=False, random_state=0).fit(X, y).estimators_
-        for n_iter in ("auto", 3500)
+def test_members_are_trained_to_the_end_unless_held_out_rows_are_to_stop_them(friedman):
+    whole, stopped = (
+        committee(3, TSKRegressor(8, max_iter=400, n_iter_no_change=patience)).fit(*friedman).estimators_
+        for patience in (None, 20)
     )
-    for member in ended:
-        assert member.stopped_ == "no_change"
-        assert 3500 // 3 <= member.n_iter_ - member.best_iter_ < 3500 // 3 + 10
-    assert [(member.n_iter_, member.stopped_) for member in whole] == [(3500, "max_iter")] * 2
+    for member in whole:
+        assert (member.n_iter_, member.best_iter_, member.stopped_) == (400, 400, "max_iter")
+        assert np.isnan(member.history_["val_loss"]).all()
+    for member in stopped:
+        assert not np.isnan(member.history_["val_loss"]).all()
 
 
 def test_each_row_is_predicted_by_one_member_and_each_member_predicts_a_fold(fitted, friedman):
@@ -181,15 +181,42 @@ def test_given_settings_are_those_of_the_members(friedman):
 
 def test_members_are_ridge_regressions_where_one_does_best():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 30))
-    y = X[:, 0] + 0.5 * rng.normal(size=60)
-    model = committee(5, TSKRegressor(max_iter=300)).fit(X, y)
+    X = rng.normal(size=(200, 10))
+    y = X[:, 0] + 0.5 * rng.normal(size=200)
+    model = committee(5, TSKRegressor(max_iter=2000)).fit(X, y)
     assert {member.stopped_ for member in model.estimators_} == {"ridge"}
     assert {member.n_rules_ for member in model.estimators_} == {1}
     assert (np.ptp([member.predict(X) for member in model.estimators_], axis=0) > 0).all()
     line = RidgeCV(np.logspace(-6, 5, 23)).fit(X, y)
     assert np.corrcoef(model.predict(X), line.predict(X))[0, 1] > 0.99
     assert np.sqrt(np.mean((model.predict(X) - y) ** 2)) < model.oof_rmse_
+
+
+def test_all_rows_decide_how_much_of_the_members_is_rules(monkeypatch):
+    X, y = make_friedman1(60, 5, noise=3.0, random_state=0)
+    seen = []
+
+    def give_half(rules, rows, splits):
+        seen.append(np.sort(np.concatenate([judges.y[:, 0] for _, judges in splits])))
+        return Mix(1.0, 0.5)
+
+    half, none = committee(3, TSKRegressor(max_iter=300)), committee(3, TSKRegressor(max_iter=300))
+    monkeypatch.setattr(_members, "mix_members", give_half)
+    half.fit(X, y)
+    np.testing.assert_array_equal(seen[0], np.sort(y))
+    monkeypatch.setattr(_members, "mix_members", lambda *_: Mix(1.0, 0.0))
+    none.fit(X, y)
+    monkeypatch.setattr(_members, "mix_members", lambda *_: Mix())
+    whole = committee(3, TSKRegressor(max_iter=300)).fit(X, y)
+    np.testing.assert_allclose(half.predict(X), (none.predict(X) + whole.predict(X)) / 2)
+
+
+def test_in_a_large_table_pilots_decide_and_rows_are_not_kept(monkeypatch, friedman):
+    usual = committee(3, TSKRegressor(max_iter=300)).fit(*friedman)
+    monkeypatch.setattr(_members, "_MANY_CELLS", 0)
+    monkeypatch.setattr(_members, "mix_members", None)
+    large = committee(3, TSKRegressor(max_iter=300)).fit(*friedman)
+    np.testing.assert_allclose(large.predict(friedman[0]), usual.predict(friedman[0]))  # both are rules alone
 
 
 # -- data --------------------------------------------------------------------------------------------------------------

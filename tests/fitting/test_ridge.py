@@ -9,7 +9,7 @@ from sklearn.metrics import root_mean_squared_error
 from takagi import ExtrapolationWarning, RuleBase, TSKCommittee, TSKRegressor
 from takagi.fitting import Mix, Rows
 from takagi.fitting._logistic import fit_logistic, measure_log_step, measure_sharpness
-from takagi.fitting._pilots import choose_mix, measure_step
+from takagi.fitting._pilots import choose_mix, measure_step, mix_members
 from takagi.fitting._ridge import fit_ridge
 from takagi.training import LogLoss
 
@@ -68,6 +68,24 @@ def test_mix_is_the_mean_for_noise_and_ridge_regression_for_a_line():
     assert choose_mix(noise, line, wrong, weight) == Mix(0.0, 0.0)
     assert choose_mix(line + 0.1 * noise, line, line + 0.3 * wrong, weight) == Mix(1.0, 0.0)
     assert choose_mix(line + wrong, line, line + wrong, weight) == Mix(1.0, 1.0)
+
+
+def test_the_mean_of_members_gets_as_much_more_as_their_own_errors_cancel():
+    x = np.random.default_rng(5).uniform(-1, 1, 2_000)
+    rows = make_rows(x[:, None], abs(x))
+    splits = [(rows.take(np.flatnonzero(place != k)), rows.take(np.flatnonzero(place == k)))
+              for place in [np.arange(2_000) % 4] for k in range(4)]  # fmt: skip
+
+    def make_member(error):
+        """Return rules that say abs(x), and a slope that is wrong."""
+        consequents = np.array([[[0.0, error - 1.0]], [[0.0, error + 1.0]]])
+        return RuleBase(np.array([[-1.0], [1.0]]), np.full((2, 1), 0.1), consequents)
+
+    alike = mix_members([make_member(0.7)] * 4, rows, splits)
+    apart = mix_members([make_member(0.7), make_member(-0.7)] * 2, rows, splits)
+    single = (1 / 12) / (1 / 12 + 0.7**2 / 3)  # variance of abs(x) over that of the difference from ridge regression
+    assert alike.rules == pytest.approx(single, abs=0.03)
+    assert apart.rules == 1.0
 
 
 def test_mixed_rules_say_what_rules_and_ridge_regression_say_in_these_shares():

@@ -38,10 +38,10 @@ from takagi.training import Callback
 class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseCommittee):
     """The mean of several fuzzy regressors: usually more accurate than one, with an out-of-fold error estimate.
 
-    The rows are split into folds. Each member trains on the rows outside its fold. Of 350 iterates, it keeps the one
-    with the smallest error on its fold (or on 500 rows of it). So every row has an out-of-fold prediction, and these
-    give an estimate of the error on new rows. If pilot fits set the penalties, they run once, on all rows, for all
-    members. With `n_rules="auto"`, every second member has half of the rules.
+    The rows are split into folds. Each member trains on the rows outside its fold. So every row has an out-of-fold
+    prediction, and these give an estimate of the error on new rows. If pilot fits set the penalties, they run once, on
+    all rows, for all members. With `n_rules="auto"`, every second member has half of the rules, and members are mixed
+    with ridge regression as far as the out-of-fold predictions tell.
 
     The memory corrects predictions by the out-of-fold errors of similar training rows. It is Nadaraya-Watson regression
     [1]_ [2]_ of these errors, with a learned bandwidth for each feature: a rule of order zero for each training row. It

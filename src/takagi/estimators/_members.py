@@ -20,12 +20,14 @@ from takagi.fitting import (
     Mix,
     Plan,
     Rows,
+    Trained,
     Watch,
     check_trains,
     finish_fit,
     fit_ridge_instead,
     heed_noise,
     make_plan,
+    mix_members,
     run_pilots,
     train_rules,
 )
@@ -33,8 +35,8 @@ from takagi.fitting import (
 FEWEST_ROWS = 3  # so that two remain for training
 _FEWEST_RULES = 4  # of a small member
 _MOST_VALIDATION_ROWS = 500  # of a fold; more would take longer than training
+_MANY_CELLS = 10**7  # above which rows are not kept for all members at a time
 _N_VALIDATIONS = 350  # of a member, except in the paper's recipe
-_PATIENCE = 3  # fraction of the iterations without improvement after which a member stops
 
 
 class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
@@ -124,20 +126,10 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
             found = run_pilots(rows, None, plan, make_rng(first_seed), watch)
             plan, mix = heed_noise(plan, found.penalties), found.mix
             watch.expect(len(folds) * (plan.config.max_iter - n_iter))
-
-        def fit_member(place: int) -> Fitted:
-            fold, own_plan = folds[place], _choose_size(plan, is_small=place % 2 == 1)
-            if mix.rules:
-                fitted = _fit_member(rows, fold, own_plan, mix, make_rng(seeds[place]), watch)
-            else:
-                fitted = fit_ridge_instead(_leave_out(rows, fold), rows, own_plan, mix, watch)
-            if self.verbose:
-                error = self._describe_error(fitted, rows.take(fold))
-                print(f"[takagi] member with {fitted.model.n_rules} rules: {error} on its fold")  # noqa: T201
-            return fitted
-
         watch.begin("members")
-        fits = watch.run(partial(fit_member, place) for place in range(len(folds)))
+        fits = _fit_outside(folds, rows, plan, mix, seeds, watch)
+        if self.verbose:
+            self._tell_errors(fits, rows, folds)
         fits, outputs = self._join_members(fits, rows, folds)
         make = self._member.from_fitted
         members = [make(fit, data, {**params, "random_state": seed}) for fit, seed in zip(fits, seeds, strict=True)]
@@ -170,6 +162,12 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
         """Return the fits of the members, ready to be averaged, and the out-of-fold outputs of the rows."""
         raise NotImplementedError
 
+    def _tell_errors(self, fits: list[Fitted], rows: Rows, folds: list[IntArray]) -> None:
+        """Print the error of each member on its fold."""
+        for fitted, fold in zip(fits, folds, strict=True):
+            error = self._describe_error(fitted, rows.take(fold))
+            print(f"[takagi] member with {fitted.model.n_rules} rules: {error} on its fold")  # noqa: T201
+
     def _describe_error(self, fitted: Fitted, fold: Rows) -> str:
         """Return the error of a member on its fold as text."""
         raise NotImplementedError
@@ -184,6 +182,37 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
             self.feature_names_in_ = data.feature_names
 
 
+def _fit_outside(
+    folds: list[IntArray], rows: Rows, plan: Plan, mix: Mix, seeds: list[int], watch: Watch
+) -> list[Fitted]:
+    """Return a fit to the rows outside each fold, every second one small, given the mix that pilots found.
+
+    Out-of-fold predictions of all rows tell more about the mix than pilots, which few rows judge. In a large table many
+    do, and the rows of all members are not kept at a time.
+    """
+    plans = [_choose_size(plan, is_small=place % 2 == 1) for place in range(len(folds))]
+    members = list(zip(folds, plans, seeds, strict=True))
+    if not mix.rules and (plan.has_classes or mix.is_exact):
+        return [fit_ridge_instead(_leave_out(rows, fold), rows, plan, mix, watch) for fold in folds]
+
+    def train(fold: IntArray, plan: Plan, seed: int) -> Trained:
+        return _train_member(rows, fold, plan, make_rng(seed), watch)
+
+    def finish(trained: Trained, fold: IntArray) -> Fitted:
+        part = _leave_out(rows, fold)
+        if not mix.rules:
+            return fit_ridge_instead(part, rows, plan, mix, watch)
+        return finish_fit(trained, part, rows, plan, mix, watch)
+
+    mixes = plan.penalties.are_open and plan.may_be_ridge and not plan.has_classes
+    if not mixes or rows.X.size > _MANY_CELLS:
+        return watch.run(partial(lambda fold, *other: finish(train(fold, *other), fold), *one) for one in members)
+    trained = watch.run(partial(train, *one) for one in members)
+    judged = [(_leave_out(rows, fold), rows.take(fold)) for fold in folds]
+    mix = mix_members([one.rules for one in trained], rows, judged)
+    return [finish(*one) for one in zip(trained, folds, strict=True)]
+
+
 def _choose_size(plan: Plan, is_small: bool) -> Plan:
     """Return the plan of a member; with `n_rules="auto"`, small members have half of the rules.
 
@@ -194,16 +223,17 @@ def _choose_size(plan: Plan, is_small: bool) -> Plan:
     return replace(plan, n_rules=min(plan.n_rules, max(_FEWEST_RULES, plan.n_rules // 2)))
 
 
-def _fit_member(rows: Rows, fold: IntArray, plan: Plan, mix: Mix, rng: np.random.Generator, watch: Watch) -> Fitted:
-    """Return rules trained on the rows outside a fold and validated on rows of the fold."""
-    training = _leave_out(rows, fold)
-    plan = replace(plan, n_rules=min(plan.n_rules, len(training.X))) if plan.may_be_ridge else plan
-    config = plan.config
-    every = 1 if plan.recipe == "droprule" else max(1, config.max_iter // _N_VALIDATIONS)
-    if plan.may_shorten and config.n_iter_no_change is None:
-        plan = replace(plan, config=replace(config, n_iter_no_change=config.max_iter // _PATIENCE))
-    trained = train_rules(training, rows.take(fold[:_MOST_VALIDATION_ROWS]), plan, rng, watch, every=every)
-    return finish_fit(trained, training, rows, plan, mix, watch)
+def _train_member(rows: Rows, fold: IntArray, plan: Plan, rng: np.random.Generator, watch: Watch) -> Trained:
+    """Train rules on the rows outside a fold.
+
+    As in the fit of a single model, they are trained to the end, unless the plan wants held-out rows to choose the
+    iterate. Then rows of the fold do, as always for classes.
+    """
+    part = _leave_out(rows, fold)
+    plan = replace(plan, n_rules=min(plan.n_rules, len(part.X))) if plan.may_be_ridge else plan
+    every = 1 if plan.recipe == "droprule" else max(1, plan.config.max_iter // _N_VALIDATIONS)
+    held_out = rows.take(fold[:_MOST_VALIDATION_ROWS]) if plan.holds_out or plan.has_classes else None
+    return train_rules(part, held_out, plan, rng, watch, every=every)
 
 
 def _leave_out(rows: Rows, fold: IntArray) -> Rows:

@@ -18,7 +18,7 @@ from takagi.fitting._fit import (
     widen_limits,
 )
 from takagi.fitting._formulas import update_formulas
-from takagi.fitting._pilots import Mix, measure_entropy, run_pilots
+from takagi.fitting._pilots import Mix, measure_entropy, mix_members, run_pilots
 from takagi.fitting._plan import AGREEMENT, RECIPES, Penalties, Plan, check_trains, heed_noise, make_plan
 from takagi.fitting._rows import (
     MAX_VALIDATION_ROWS,
@@ -39,6 +39,7 @@ from takagi.fitting._rows import (
 from takagi.fitting._short import Limits, can_be_reduced, fit_short_classes, reduce_model, teach_short
 from takagi.fitting._training import (
     Stage,
+    Trained,
     Watch,
     bound_by_range,
     center_logits,
@@ -59,6 +60,7 @@ __all__ = [
     "Plan",
     "Rows",
     "Stage",
+    "Trained",
     "Units",
     "Watch",
     "add_profile",
@@ -86,6 +88,7 @@ __all__ = [
     "measure_units",
     "merge_equal_rows",
     "mix_bits",
+    "mix_members",
     "predict_out_of_fold",
     "reduce_model",
     "run_pilots",

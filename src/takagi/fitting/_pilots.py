@@ -47,6 +47,7 @@ from takagi.fitting._rows import (
 )
 from takagi.fitting._screening import choose_features
 from takagi.fitting._training import Prepared, Watch, prepare_training
+from takagi.profile import MAX_ROWS, spread_rows
 from takagi.rulebase import RuleBase
 from takagi.training import LOSSES, Loss
 
@@ -135,7 +136,7 @@ def run_pilots(rows: Rows, held_out: Rows | None, plan: Plan, rng: np.random.Gen
         pilots = bench.train([[penalties]] * len(splits), _MAX_RULES[0], n_few)
     del bench  # and what it has prepared
     if mixes and not watch.has_ended:
-        mix = _mix_pilots(rows, splits, pilots, weight, plan.has_classes)
+        mix = _mix_rules(rows, splits, [pilot.rules for pilot in pilots], weight, plan.has_classes)
     watch.say(_describe(penalties, mix, plan.has_classes))
 
     # how far off, or how sure, such a model is on rows that it has not seen
@@ -263,14 +264,16 @@ def _describe(penalties: Penalties, mix: Mix, has_classes: bool) -> str:
 # -- how much of the model is to be rules ------------------------------------------------------------------------------
 
 
-def _mix_pilots(rows: Rows, splits: list[Split], pilots: list[_Pilot], weight: FloatArray, has_classes: bool) -> Mix:
-    """Return how much of the model is to be rules, given a pilot for each split, which its held-out rows judge.
+def _mix_rules(
+    rows: Rows, splits: list[Split], trained: Sequence[RuleBase], weight: FloatArray, has_classes: bool
+) -> Mix:
+    """Return how much of the model is to be rules, given those of each split, which its held-out rows judge.
 
     All rows choose the penalty of logistic regression, which is one number.
     """
     line, parts = Mix(penalty=choose_penalty(rows)) if has_classes else Mix(), []
-    for (training, judges), pilot in zip(splits, pilots, strict=True):
-        found = [judges.y, *(r.predict_raw(judges.X) for r in (line.fit_line(training, has_classes), pilot.rules))]
+    for (training, judges), own in zip(splits, trained, strict=True):
+        found = [judges.y, *(r.predict_raw(judges.X) for r in (line.fit_line(training, has_classes), own))]
         if has_classes:
             parts.append([*found, np.broadcast_to(find_logits(training.y, training.weight), judges.y.shape)])
         else:
@@ -278,6 +281,29 @@ def _mix_pilots(rows: Rows, splits: list[Split], pilots: list[_Pilot], weight: F
             parts.append([(values - mean) / scale for values in found])
     target, ridge, rules, *prior = (np.concatenate(values) for values in zip(*parts, strict=True))
     return choose_mix(target, ridge, rules, weight, *prior)._replace(penalty=line.penalty)
+
+
+def mix_members(members: Sequence[RuleBase], rows: Rows, splits: list[Split]) -> Mix:
+    """Return how much of a committee is to be rules, given rules that are trained and judged by the parts of splits.
+
+    All rows together should judge. They tell the share of a single member. Random errors of a member attenuate the
+    slope of a regression on it [1]_. The mean of the members has smaller ones, so its share is larger: by the ratio of
+    the mean square of the members' differences from ridge regression to that of the mean difference.
+
+    References
+    ----------
+    .. [1] C. Spearman, "The proof and measurement of association between two things", American Journal of Psychology
+       15 (1), 1904.
+    """
+    mix = _mix_rules(rows, splits, members, np.concatenate([judges.weight for _, judges in splits]), False)
+    if not 0 < mix.rules < 1:
+        return mix
+    sample = spread_rows(len(rows.X), MAX_ROWS)
+    X, scale = rows.X[sample], measure_columns(rows.y, rows.weight)[1]
+    line = mix.fit_line(rows, False).predict_raw(X)
+    steps = [(rules.predict_raw(X) - line) / scale for rules in members]
+    of_mean = (np.mean(steps, axis=0) ** 2).mean()
+    return mix._replace(rules=_round(float(mix.rules * np.square(steps).mean() / of_mean))) if of_mean > 0 else mix
 
 
 def choose_mix(
