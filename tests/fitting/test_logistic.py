@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
 from takagi.fitting import Rows
-from takagi.fitting._logistic import choose_penalty, find_logits, fit_logistic
+from takagi.fitting._logistic import choose_penalty, find_logits, fit_logistic, prefer_usual
 
 
 def iris(n_classes):
@@ -48,6 +48,22 @@ def test_noise_is_penalized_more_than_a_clear_line():
     noise, line = rng.random(300) < 0.5, rng.random(300) < expit(3 * X[:, 0])
     found = [choose_penalty(Rows(X, y[:, None].astype(float), np.ones(300))) for y in (noise, line)]
     assert found[0] > 10 * found[1]
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"), [((10.0, 3.0, 1.0), 3.0), ((0.1, 0.3, 1.0), 0.3), ((1.0, 0.1, 10.0), 1.0)]
+)
+def test_penalty_is_the_one_nearest_to_the_usual_one_that_is_not_clearly_worse(known, expected):
+    noise = np.random.default_rng(0).normal(size=100)
+    best, as_good, worse = 1 + 0.1 * noise, 1.001 + 0.1 * noise[::-1], 1.1 + 0.1 * noise
+    assert prefer_usual(dict(zip(known, (best, as_good, worse), strict=True)), np.ones(100)) == expected
+
+
+def test_weak_penalty_is_found_though_those_around_the_usual_one_are_worse_than_strong_ones():
+    rng = np.random.default_rng(0)
+    base, little = rng.normal(size=(2, 80))
+    X = np.column_stack([base, base + 0.05 * little, rng.normal(size=(80, 12))])
+    assert choose_penalty(Rows(X, (little > 0)[:, None].astype(float), np.ones(80))) == 0.01
 
 
 def test_classes_that_are_absent_or_separable_have_finite_logits():

@@ -13,7 +13,6 @@ from takagi.training import LOSSES
 _PENALTIES = (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.01)  # on half the squared slopes; the strongest first
 _USUAL = 1.0
 _N_FOLDS = 4
-_CLEARLY = 1.02  # factor between losses above which the larger one is clearly worse
 _MAX_CELLS = 2 * 10**6
 _MAX_ITER = 200
 _MOST = 3.0  # largest factor of a step, and by which log-odds are multiplied or divided
@@ -31,10 +30,9 @@ def fit_logistic(rows: Rows, slopes: float = 1.0, penalty: float = 1.0) -> RuleB
 
 
 def choose_penalty(rows: Rows) -> float:
-    """Return the penalty of logistic regression with the smallest log loss in cross-validation, or the usual one.
+    """Return the penalty of logistic regression that cross-validation prefers; in doubt, one near the usual one.
 
-    The usual one is kept unless another is clearly better. Folds follow the order of the rows, which must be
-    independent of the classes.
+    Folds follow the order of the rows, which must be independent of the classes.
     """
     rows = Rows(*(part[:: -(-rows.X.size // _MAX_CELLS)] for part in rows))
     if len(rows.X) < 2 * _N_FOLDS:
@@ -48,10 +46,23 @@ def choose_penalty(rows: Rows) -> float:
     for penalty in _PENALTIES:
         weights = [_descend(*one, penalty) for one in zip(parts, weights, strict=True)]
         losses[penalty] = np.concatenate([*map(_judge, judges, weights)])
-        best = min(losses, key=lambda known: float(weight @ losses[known]))
-        if penalty <= _USUAL and weight @ losses[penalty] > _CLEARLY * (weight @ losses[best]):
-            break  # weaker ones will be even worse
-    return best if is_clearly_less(losses[best], losses[_USUAL], weight) else _USUAL
+    return prefer_usual(losses, weight)
+
+
+def prefer_usual(losses: dict[float, FloatArray], weight: FloatArray) -> float:
+    """Return the penalty nearest to the usual one whose loss is not clearly larger than the smallest.
+
+    That is the rule of one standard error [1]_, with the usual penalty in place of the simplest model. The losses of
+    held-out rows are given by penalty.
+
+    References
+    ----------
+    .. [1] L. Breiman, J. Friedman, R. Olshen and C. Stone, Classification and Regression Trees, 1984, section 3.4.3.
+    """
+    best = min(losses, key=lambda tried: float(weight @ losses[tried]))
+    low, high = sorted((best, _USUAL))
+    between = sorted((tried for tried in losses if low <= tried <= high), reverse=best < _USUAL)
+    return next(tried for tried in between if not is_clearly_less(losses[best], losses[tried], weight))
 
 
 def _judge(rows: Rows, weights: FloatArray) -> FloatArray:
