@@ -255,6 +255,14 @@ def test_sharpness_undoes_log_odds_that_are_too_large_and_is_finite_for_separabl
     assert measure_sharpness(target[:5], 1.1 * log_odds[:5], weight[:5]) == pytest.approx(1.0, abs=0.4)
 
 
+def test_rows_without_an_error_do_not_make_a_model_less_sure():
+    sure = 12 * np.sign(np.random.default_rng(2).normal(size=(100, 1)))
+    right, weight = (sure > 0).astype(float), np.ones(100)
+    assert measure_sharpness(right, sure, weight) == 1.0
+    right[:3] = 1 - right[:3]
+    assert measure_sharpness(right, sure, weight) < 0.5
+
+
 def test_mixed_and_sharpened_rules_say_so_in_log_odds():
     X, _ = draw()
     rows = make_rows(X, draw_classes(X[:, 0] - 5))

@@ -147,10 +147,13 @@ def measure_sharpness(target: FloatArray, outputs: FloatArray, weight: FloatArra
     """Return the best factor of log-odds or logits (the inverse temperature) for held-out rows, shrunk toward 1.
 
     Targets are smoothed by one row in all: if the classes of all rows were separated, the factor would be infinite.
+    Smoothing alone is no reason for a factor below 1: the rows themselves must ask for it.
     """
-    n_classes = max(target.shape[1], 2)
+    n_classes, start = max(target.shape[1], 2), np.zeros_like(outputs)
     smoothed = target + (1 / n_classes - target) / (len(target) + 1)
-    part, doubt = measure_log_step(smoothed, np.zeros_like(outputs), outputs, weight)
+    part, doubt = measure_log_step(smoothed, start, outputs, weight)
+    if part < 1 <= measure_log_step(target, start, outputs, weight)[0]:
+        return 1.0
     return float(np.clip(1 + shrink_share(part - 1, doubt), 1 / _MOST, _MOST))
 
 
