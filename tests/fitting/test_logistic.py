@@ -75,6 +75,26 @@ def test_classes_that_are_absent_or_separable_have_finite_logits():
     assert choose_penalty(Rows(X[:4], target[:4], np.ones(4))) == 1.0
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_missing_values_that_tell_the_class_count_as_a_number_that_does(n_classes):
+    X, y, rows = iris(n_classes)
+    X = np.random.default_rng(0).normal(5.0, 2.0, size=X.shape)  # says nothing, but for what is missing
+    X[y == 1, 1] = np.nan
+    line = fit_logistic(rows._replace(X=X))
+    chance = line.predict(X) if n_classes == 2 else line.predict(X)[:, 1]
+    assert chance[y == 1].min() > 0.8
+    assert chance[y != 1].max() < 0.5
+
+
+def test_missing_values_that_say_nothing_count_as_about_the_mean():
+    rng = np.random.default_rng(0)
+    X = rng.normal(5.0, 2.0, size=(500, 2))
+    y = rng.random((500, 1)) < expit(X[:, :1] - 5)
+    X[rng.random(500) < 0.3, 0] = np.nan
+    line = fit_logistic(Rows(X, y.astype(float), np.ones(500)))
+    assert line.usual[0] == pytest.approx([5.0, 5.0], abs=0.5)
+
+
 def test_logits_of_rules_are_those_of_the_rows_that_they_govern():
     y, share = np.array([[1.0], [1.0], [0.0]]), np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     np.testing.assert_allclose(find_logits(y, share), [[np.log(3)], [-np.log(2)]])

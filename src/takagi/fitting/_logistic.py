@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import brentq, minimize
 
-from takagi._typing import FloatArray
+from takagi._checks import are_finite
+from takagi._typing import BoolArray, FloatArray
+from takagi.fitting._ridge import find_usual
 from takagi.fitting._rows import Rows, is_clearly_less, measure_columns, shrink_share, standardize_columns
 from takagi.rulebase import RuleBase, apply_link
 from takagi.training import LOSSES
@@ -19,14 +21,41 @@ _MOST = 3.0  # largest factor of a step, and by which log-odds are multiplied or
 
 
 def fit_logistic(rows: Rows, slopes: float = 1.0, penalty: float = 1.0) -> RuleBase:
-    """Return logistic regression as one rule, with the given share of its distance from the class frequencies."""
+    """Return logistic regression as one rule, with the given share of its distance from the class frequencies.
+
+    A missing value counts as the number that suits its rows best, see `find_usual`.
+    """
+    usual = _find_usual(rows, penalty)
+    rows = _fill(rows, usual)
     mean, scale = measure_columns(rows.X, rows.weight)
     scaled = rows._replace(X=standardize_columns(rows.X, mean, scale))
     start, n_features = _start(scaled), rows.X.shape[1]
     consequents = start + slopes * (_descend(scaled, start, penalty) - start)
     nothing, no_conditions = np.zeros((1, n_features)), np.full((1, n_features), np.inf)
-    standard = RuleBase(nothing, no_conditions, consequents[None], link=find_link(rows.y), usual=nothing)
-    return standard.rescale(mean, scale, np.zeros(1), np.ones(1))
+    standard = RuleBase(nothing, no_conditions, consequents[None], link=find_link(rows.y))
+    return replace(standard.rescale(mean, scale, np.zeros(1), np.ones(1)), usual=usual[None])
+
+
+def _find_usual(rows: Rows, penalty: float) -> FloatArray:
+    """Return what each feature counts as where it is missing, in its own units; the mean if it never is."""
+    mean, scale = measure_columns(rows.X, rows.weight)
+    if are_finite(rows.X):
+        return mean
+    standard = rows._replace(X=(rows.X - mean) / scale)
+    return mean + scale * find_usual(standard, lambda both: _descend(both, _start(both), penalty)[:, 1:])
+
+
+def _fill(rows: Rows, usual: FloatArray) -> Rows:
+    return rows if are_finite(rows.X) else rows._replace(X=np.where(np.isnan(rows.X), usual, rows.X))
+
+
+def _scale(rows: Rows, is_out: BoolArray) -> tuple[Rows, Rows]:
+    """Return rows that train and rows that are held out, in the units of the former, without missing values."""
+    part, judges = rows.take(np.flatnonzero(~is_out)), rows.take(np.flatnonzero(is_out))
+    usual = _find_usual(part, _USUAL)
+    part, judges = _fill(part, usual), _fill(judges, usual)
+    mean, scale = measure_columns(part.X, part.weight)
+    return part._replace(X=(part.X - mean) / scale), judges._replace(X=(judges.X - mean) / scale)
 
 
 def choose_penalty(rows: Rows) -> float:
@@ -37,10 +66,8 @@ def choose_penalty(rows: Rows) -> float:
     rows = Rows(*(part[:: -(-rows.X.size // _MAX_CELLS)] for part in rows))
     if len(rows.X) < 2 * _N_FOLDS:
         return _USUAL
-    mean, scale = measure_columns(rows.X, rows.weight)
-    Z, fold = standardize_columns(rows.X, mean, scale), np.arange(len(rows.X)) % _N_FOLDS
-    parts = [rows._replace(X=Z).take(np.flatnonzero(fold != k)) for k in range(_N_FOLDS)]
-    judges = [rows._replace(X=Z).take(np.flatnonzero(fold == k)) for k in range(_N_FOLDS)]
+    is_out = np.arange(len(rows.X)) % _N_FOLDS == np.arange(_N_FOLDS)[:, None]
+    parts, judges = zip(*(_scale(rows, here) for here in is_out), strict=True)
     weights, weight = [_start(part) for part in parts], np.concatenate([part.weight for part in judges])
     losses: dict[float, FloatArray] = {}
     for penalty in _PENALTIES:

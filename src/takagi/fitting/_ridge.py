@@ -1,5 +1,7 @@
 """Ridge regression as one rule: the line that rules are compared and mixed with."""
 
+from collections.abc import Callable
+
 import numpy as np
 from sklearn.linear_model import Ridge, RidgeCV
 
@@ -24,7 +26,7 @@ def fit_ridge(rows: Rows, slopes: float = 1.0) -> RuleBase:
     usual = np.zeros(X.shape[1])
     line = _regress(Rows(_fill(X, usual), y, weight))
     if not are_finite(X) and len(X) > 2:
-        other = _find_usual(Rows(X, y, weight))
+        other = find_usual(Rows(X, y, weight), lambda both: np.reshape(_regress(both).coef_, (y.shape[1], -1)))
         tried = _regress(Rows(_fill(X, other), y, weight))
         if tried.best_score_ > line.best_score_:
             usual, line = other, tried
@@ -45,18 +47,18 @@ def _fill(X: FloatArray, usual: FloatArray) -> FloatArray:
     return X if are_finite(X) else np.where(np.isnan(X), usual, X)
 
 
-def _find_usual(rows: Rows) -> FloatArray:
+def find_usual(rows: Rows, regress: Callable[[Rows], FloatArray]) -> FloatArray:
     r"""Return what each feature counts as where it is missing, given rows in standard units: 0 is the mean.
 
-    With a slope :math:`w_m` of a feature and a constant :math:`b_m` for the rows that lack it, found together by ridge
-    regression, it is :math:`b_m / w_m`, at most one range beyond the data.
+    With a slope :math:`w_m` of a feature and a constant :math:`b_m` for the rows that lack it, found together by a
+    regression that returns slopes of shape (n_outputs, n_features), it is :math:`b_m / w_m`, at most one range beyond
+    the data.
     """
     absent = np.isnan(rows.X)
     marked = np.flatnonzero(absent.any(axis=0) & ~absent.all(axis=0))
     mean, scale = measure_columns(absent[:, marked].astype(float), rows.weight)
     marks = (absent[:, marked] - mean) / scale
-    both = _regress(rows._replace(X=np.hstack([np.nan_to_num(rows.X), marks])))
-    weights = np.reshape(both.coef_, (rows.y.shape[1], -1))
+    weights = regress(rows._replace(X=np.hstack([np.nan_to_num(rows.X), marks])))
     slopes, constants = weights[:, marked], weights[:, rows.X.shape[1] :] / scale
     usual = np.zeros(rows.X.shape[1])
     usual[marked] = _divide(constants, slopes, rows.X[:, marked])

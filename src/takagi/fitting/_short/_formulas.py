@@ -99,14 +99,18 @@ def _size_slopes(rows: Rows, line: RuleBase) -> FloatArray:
 
 
 def _count_effective(rows: Rows, line: RuleBase, penalty: float) -> float:
-    """Return the effective number of slopes of penalized logistic regression: the trace of (H + penalty)^-1 H."""
+    """Return the effective number of slopes of penalized logistic regression: the trace of (H + penalty)^-1 H.
+
+    What a missing value of a feature counts as is one parameter more.
+    """
+    n_missing = int(np.isnan(rows.X).any(axis=0).sum())
     mean, scale = measure_columns(rows.X, rows.weight)
     Z, p = standardize_columns(rows.X, mean, scale), apply_link(line.predict_raw(rows.X), find_link(rows.y))
     total = 0.0
     for chance in p.T:
         curvature = Z.T @ (Z * (rows.weight * chance * (1 - chance))[:, None])
         total += float(np.trace(np.linalg.solve(curvature + penalty * np.eye(len(curvature)), curvature)))
-    return total * max(1, p.shape[1] - 1) / p.shape[1]
+    return total * max(1, p.shape[1] - 1) / p.shape[1] + n_missing
 
 
 def _cut(line: RuleBase, rows: Rows, features: IntArray, max_terms: int) -> RuleModel:
