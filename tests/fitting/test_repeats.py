@@ -28,6 +28,22 @@ def test_equal_features_with_different_classes_stay_rows_of_their_own():
     assert sorted(map(tuple, np.hstack([rows.X, rows.y]))) == sorted(map(tuple, np.column_stack([X, y])))
 
 
+def test_few_combinations_of_values_stay_rows_of_their_own_also_with_one_class_each():
+    X = np.array(np.meshgrid([0.0, 1.0], [0.0, 1.0], [0.0, 1.0, 2.0])).reshape(3, -1).T
+    count = np.random.default_rng(0).integers(5, 40, len(X))
+    X, y = np.repeat(X, count, axis=0), np.repeat(X[:, 0], count)
+    assert len(merge_equal_rows(make_rows(X, y), has_classes=True).X) == count.sum()
+    said, line = TSKClassifier(random_state=0).fit(X, y), LogisticRegression().fit(X, y)
+    losses = [log_loss(y, model.predict_proba(X)) for model in (said, line)]
+    assert losses[0] < 1.02 * losses[1]
+
+
+def test_weights_do_not_make_copies_of_rows_of_measurements():
+    rng = np.random.default_rng(0)
+    X, y, weight = rng.normal(size=(60, 2)), rng.integers(0, 2, 60).astype(float), rng.integers(1, 9, 60).astype(float)
+    assert len(merge_equal_rows(make_rows(X, y, weight), has_classes=True).X) == 60
+
+
 def test_copies_are_merged():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 2)), rng.integers(0, 2, 50).astype(float)

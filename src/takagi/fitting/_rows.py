@@ -15,6 +15,7 @@ MAX_VALIDATION_ROWS = 2_000
 HEAVY = 8.0  # times the mean weight
 _DOUBT = 2.0  # weight of the squared standard error of a share
 _MIXED = 0.2  # of the rows with equal features: if so many meet another class, they are no copies
+_OFTEN = 2.0  # times that a row occurs in the mean: if more, rows are combinations of few values, and no copies
 _MOST_SEPARATE = 50_000  # rows that repeats become
 _ROWS_AT_A_TIME = 8192
 _LARGE = 2**21  # cells of a table that is not copied
@@ -118,19 +119,26 @@ def merge_equal_rows(rows: Rows, has_classes: bool = False) -> Rows:
 def _separate_repeats(rows: Rows) -> Rows:
     """Return distinct rows of classes, as several again where they are repeats and no copies.
 
-    In a table of categories equal features come with different classes, so that they are rows of their own. Merged,
-    those of a class would train or judge together, and a part that judges would have the classes that the other lacks.
-    Where equal features nearly always have the same class, they may be copies, which must not train and judge at once,
-    and stay as they are. So do weights that are not whole multiples of one number for each class.
+    In a table of categories equal features come with different classes, or rows are combinations of few values that
+    occur often, so that they are rows of their own. Merged, those of a class would train or judge together, a part that
+    judges would have the classes that the other lacks, and penalties would be those of few rows. Where features are
+    seldom equal, and then nearly always have the same class, they may be copies, which must not train and judge at
+    once, and stay as they are. So do weights that are not whole multiples of one number for each class.
     """
     group = np.unique(_key_rows(rows._replace(y=rows.y[:, :0]))[:, 1], return_inverse=True)[1]
     code = np.unique(find_classes(rows.y), return_inverse=True)[1]
     unit = np.array([_find_unit(rows.weight[code == k]) for k in range(code.max() + 1)])
     count, is_mixed = rows.weight / unit[code], np.bincount(group)[group] > 1
     n_repeated = count[is_mixed | (count > 1.5)].sum()
-    if (abs(count - np.rint(count)) > 1e-6 * count).any() or not count[is_mixed].sum() > _MIXED * n_repeated:
+    are_repeats = count[is_mixed].sum() > _MIXED * n_repeated or (count.sum() > _OFTEN * len(count) and _recur(rows.X))
+    if (abs(count - np.rint(count)) > 1e-6 * count).any() or not are_repeats:
         return rows
     return _divide(rows, np.maximum(1, np.rint(count * min(1.0, _MOST_SEPARATE / count.sum()))).astype(np.intp))
+
+
+def _recur(X: FloatArray) -> bool:
+    """Return whether the values of every column occur in at least two distinct rows in the mean."""
+    return all(2 * len(np.unique(column)) <= len(column) for column in X.T)
 
 
 def _find_unit(weight: FloatArray) -> float:

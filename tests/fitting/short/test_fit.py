@@ -123,7 +123,7 @@ def test_a_linear_target_is_one_rule_and_that_is_said():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 4))
     y = X[:, :3] @ [3.0, 2.0, -1.0] + 0.5 * rng.normal(size=200)
-    with pytest.warns(UserWarning, match="one formula"):
+    with pytest.warns(UserWarning, match="a formula without conditions"):
         model = short().fit(X, y)
     assert model.n_rules_ == 1
     assert model.stopped_ == "no_change"
