@@ -438,3 +438,13 @@ def test_names_of_features_are_kept_and_iris_is_told_apart():
     model = quick().fit(X, y)
     assert model.score(X, y) > 0.95
     assert "petal width (cm)" in str(model.rule_base_)
+
+
+@pytest.mark.parametrize("n_positive", [2, 40])
+def test_probabilities_of_a_rare_class_are_its_frequency_in_the_mean(n_positive):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 3))
+    y = np.zeros(4000, dtype=int)
+    y[np.argsort(-(X[:, 0] + X[:, 1] ** 2 + rng.logistic(size=4000)))[:n_positive]] = 1
+    model = TSKClassifier(max_iter=300, random_state=0).fit(X, y)
+    assert model.predict_proba(X)[:, 1].sum() == pytest.approx(n_positive, rel=0.01)

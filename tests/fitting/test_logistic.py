@@ -7,7 +7,8 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
 from takagi.fitting import Rows
-from takagi.fitting._logistic import choose_penalty, find_logits, fit_logistic, prefer_usual
+from takagi.fitting._logistic import choose_penalty, find_logits, fit_logistic, level, prefer_usual, sharpen
+from takagi.rulemodel import RuleModel
 
 
 def iris(n_classes):
@@ -101,3 +102,22 @@ def test_logits_of_rules_are_those_of_the_rows_that_they_govern():
     both = find_logits(np.column_stack([y, 1 - y]), share)
     np.testing.assert_allclose(both.sum(axis=1), 0.0, atol=1e-15)
     np.testing.assert_allclose(both[:, 0] - both[:, 1], [np.log(3), -np.log(2)])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_level_model_has_the_frequencies_of_classes_as_its_mean_probabilities(n_classes):
+    X, _, rows = iris(n_classes)
+    rows = rows.take(np.flatnonzero((rows.y[:, 0] == 0) | (X[:, 1] > 3.2)))  # classes of unequal size
+    line = RuleModel((sharpen(fit_logistic(rows), 0.5),))
+    before, after = (rows.weight @ model.predict(rows.X) / rows.weight.sum() for model in (line, level(line, rows)))
+    wanted = np.squeeze(rows.weight @ rows.y / rows.weight.sum())
+    assert np.abs(before - wanted).max() > 1e-3
+    np.testing.assert_allclose(after, wanted, atol=1e-6)
+    moved = level(line, rows).predict_raw(rows.X) - line.predict_raw(rows.X)
+    np.testing.assert_allclose(moved, np.broadcast_to(moved[0], moved.shape), atol=1e-12)
+
+
+def test_a_class_without_rows_leaves_the_level_as_it_is():
+    *_, rows = iris(3)
+    line = RuleModel((fit_logistic(rows),))
+    assert level(line, rows.take(np.flatnonzero(rows.y[:, 0] == 0))) is line

@@ -13,7 +13,7 @@ from takagi._checks import are_finite
 from takagi._messages import warn_user
 from takagi._typing import FloatArray, IntArray
 from takagi.calibration import measure_calibration
-from takagi.fitting._logistic import measure_sharpness, sharpen
+from takagi.fitting._logistic import level, measure_sharpness, sharpen
 from takagi.fitting._pilots import Mix, run_pilots
 from takagi.fitting._plan import Penalties, Plan, heed_noise, plan_teacher
 from takagi.fitting._rows import (
@@ -89,7 +89,7 @@ def fit_rules(
     given = rows if held_out is None else stack_rows(rows, held_out)
     if plan.recipe == "short":
         fitted = _fit_short_rules(rows, given, plan, rng, watch)
-        return sharpen_fit(fitted, held_out) if plan.has_classes and held_out is not None else fitted
+        return sharpen_fit(fitted, held_out, rows) if plan.has_classes and held_out is not None else fitted
     teaches = plan.n_teachers > 1 and start is None and held_out is None and not plan.holds_out
     n_iter = _count_iterations(plan, teaches)
     watch.expect(n_iter)
@@ -114,7 +114,7 @@ def fit_rules(
     fitted = widen_limits(finish_fit(trained, rows, given, plan, mix, watch, stopped), start)
     if held_out is not None and len(given.X) > 1:
         if plan.has_classes:
-            return sharpen_fit(fitted, held_out)
+            return sharpen_fit(fitted, held_out, rows)
         errors, source = find_errors(fitted.model, held_out, most), "held out"
     return replace(fitted, model=calibrate_model(fitted.model, errors, source))
 
@@ -134,8 +134,9 @@ def finish_fit(
     """Return the result of a training, given its rows and all rows of the fit."""
     trained = _keep_start_if_better(trained)
     factor = trained.units.loss_factor
+    model = RuleModel((add_profile(mix.apply(trained.rules, rows.balance()), rows, given, plan.holds_inputs),))
     return Fitted(
-        model=RuleModel((add_profile(mix.apply(trained.rules, rows.balance()), rows, given, plan.holds_inputs),)),
+        model=level(model, rows) if plan.has_classes else model,
         recipe=plan.recipe,
         config=trained.config,
         history={name: losses * factor for name, losses in trained.result.history.items()},
@@ -219,13 +220,15 @@ def cross_validate(rows: Rows, fit: Callable[[Rows], RuleModel], rng: np.random.
     return rows._replace(y=errors)
 
 
-def sharpen_fit(fitted: Fitted, rows: Rows) -> Fitted:
-    """Return a fit with the temperature that suits held-out rows best."""
-    return _sharpen_model(fitted, measure_sharpness(rows.y, fitted.model.predict_raw(rows.X), rows.weight))
+def sharpen_fit(fitted: Fitted, held_out: Rows, rows: Rows | None = None) -> Fitted:
+    """Return a fit with the temperature that suits held-out rows best, and its level in training rows, if given."""
+    factor = measure_sharpness(held_out.y, fitted.model.predict_raw(held_out.X), held_out.weight)
+    return _sharpen_model(fitted, factor, rows)
 
 
-def _sharpen_model(fitted: Fitted, factor: float) -> Fitted:
-    return replace(fitted, model=RuleModel(tuple(sharpen(part, factor) for part in fitted.model.parts)))
+def _sharpen_model(fitted: Fitted, factor: float, rows: Rows | None) -> Fitted:
+    model = RuleModel(tuple(sharpen(part, factor) for part in fitted.model.parts))
+    return replace(fitted, model=model if rows is None else level(model, rows))
 
 
 def predict_out_of_fold(models: list[RuleModel], rows: Rows, folds: list[IntArray]) -> FloatArray:
@@ -249,7 +252,7 @@ def sharpen_members(members: list[Fitted], rows: Rows, folds: list[IntArray]) ->
     said = np.array([member.model.predict_raw(rows.X[sample]) for member in members])
     of_mean = said.mean(axis=0).var(axis=0).sum()
     gain = said.var(axis=1).sum(axis=-1).mean() / of_mean if of_mean > 0 else 1.0
-    return [_sharpen_model(member, alone * gain) for member in members], alone * outputs
+    return [_sharpen_model(member, alone * gain, rows) for member in members], alone * outputs
 
 
 # -- teachers: distillation (Hinton, Vinyals and Dean, 2015) -----------------------------------------------------------
@@ -352,6 +355,7 @@ def fit_ridge_instead(rows: Rows, given: Rows, plan: Plan, mix: Mix, watch: Watc
     if mix.sharpness != 1:
         line = sharpen(line, mix.sharpness)
     model = RuleModel((add_profile(line, rows, given, plan.holds_inputs and not mix.is_exact),))
+    model = level(model, rows) if plan.has_classes else model
     config = plan.penalties.configure(plan.config, len(rows.X), rows.X.shape[1], 1.0)
     losses, stopped = np.empty(0), "ridge"
     if plan.has_classes:  # it has no closed form, so it counts as one iteration

@@ -10,6 +10,7 @@ from takagi._typing import BoolArray, FloatArray
 from takagi.fitting._ridge import find_usual
 from takagi.fitting._rows import Rows, is_clearly_less, measure_columns, shrink_share, standardize_columns
 from takagi.rulebase import RuleBase, apply_link
+from takagi.rulemodel import RuleModel
 from takagi.training import LOSSES
 
 _PENALTIES = (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.01)  # on half the squared slopes; the strongest first
@@ -17,6 +18,7 @@ _USUAL = 1.0
 _N_FOLDS = 4
 _MAX_CELLS = 2 * 10**6
 _MAX_ITER = 200
+_FARTHEST = 20.0  # that log-odds are moved
 _MOST = 3.0  # largest factor of a step, and by which log-odds are multiplied or divided
 
 
@@ -182,6 +184,30 @@ def measure_sharpness(target: FloatArray, outputs: FloatArray, weight: FloatArra
     if part < 1 <= measure_log_step(target, start, outputs, weight)[0]:
         return 1.0
     return float(np.clip(1 + shrink_share(part - 1, doubt), 1 / _MOST, _MOST))
+
+
+def level(model: RuleModel, rows: Rows) -> RuleModel:
+    """Return a model whose mean probabilities in rows are the frequencies of their classes, as in logistic regression.
+
+    A constant is added to the outputs before the link. Training leaves such a constant nearly at zero; but to multiply
+    the log-odds of a rare class moves its probabilities far from its frequency. If a class has no rows, the model stays
+    as it is.
+    """
+    outputs, weight, link = model.predict_raw(rows.X), rows.weight / rows.weight.sum(), find_link(rows.y)
+    frequencies = weight @ rows.y
+    if not ((frequencies > 0) & (frequencies < 1)).all():
+        return model
+
+    def measure(shift: FloatArray) -> tuple[float, FloatArray]:
+        moved = outputs + shift
+        loss = float(weight @ LOSSES["log"].measure_rows(moved, rows.y))
+        return loss, weight @ apply_link(moved, link) - frequencies
+
+    bounds, options = [(-_FARTHEST, _FARTHEST)] * len(frequencies), {"gtol": 1e-9, "ftol": 1e-15}
+    found = minimize(measure, np.zeros(len(frequencies)), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    consequents = model.first.consequents.copy()
+    consequents[:, :, 0] += found.x
+    return replace(model, parts=(replace(model.first, consequents=consequents), *model.parts[1:]))
 
 
 def sharpen(rules: RuleBase, factor: float) -> RuleBase:
