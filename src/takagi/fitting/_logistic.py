@@ -7,7 +7,7 @@ from scipy.optimize import brentq, minimize
 
 from takagi._checks import are_finite
 from takagi._typing import BoolArray, FloatArray
-from takagi.fitting._ridge import find_usual
+from takagi.fitting._ridge import place_missing
 from takagi.fitting._rows import Rows, is_clearly_less, measure_columns, shrink_share, standardize_columns
 from takagi.rulebase import RuleBase, apply_link
 from takagi.rulemodel import RuleModel
@@ -25,7 +25,7 @@ _MOST = 3.0  # largest factor of a step, and by which log-odds are multiplied or
 def fit_logistic(rows: Rows, slopes: float = 1.0, penalty: float = 1.0) -> RuleBase:
     """Return logistic regression as one rule, with the given share of its distance from the class frequencies.
 
-    A missing value counts as the number that suits its rows best, see `find_usual`.
+    A missing value counts as the number that suits its rows best, see `place_missing`.
     """
     usual = _find_usual(rows, penalty)
     rows = _fill(rows, usual)
@@ -44,7 +44,7 @@ def _find_usual(rows: Rows, penalty: float) -> FloatArray:
     if are_finite(rows.X):
         return mean
     standard = rows._replace(X=(rows.X - mean) / scale)
-    return mean + scale * find_usual(standard, lambda both: _descend(both, _start(both), penalty)[:, 1:])
+    return mean + scale * place_missing(standard, lambda both: _descend(both, _start(both), penalty)[:, 1:])
 
 
 def _fill(rows: Rows, usual: FloatArray) -> Rows:

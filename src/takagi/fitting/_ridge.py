@@ -26,7 +26,7 @@ def fit_ridge(rows: Rows, slopes: float = 1.0) -> RuleBase:
     usual = np.zeros(X.shape[1])
     line = _regress(Rows(_fill(X, usual), y, weight))
     if not are_finite(X) and len(X) > 2:
-        other = find_usual(Rows(X, y, weight), lambda both: np.reshape(_regress(both).coef_, (y.shape[1], -1)))
+        other = place_missing(Rows(X, y, weight), lambda both: np.reshape(_regress(both).coef_, (y.shape[1], -1)))
         tried = _regress(Rows(_fill(X, other), y, weight))
         if tried.best_score_ > line.best_score_:
             usual, line = other, tried
@@ -47,7 +47,7 @@ def _fill(X: FloatArray, usual: FloatArray) -> FloatArray:
     return X if are_finite(X) else np.where(np.isnan(X), usual, X)
 
 
-def find_usual(rows: Rows, regress: Callable[[Rows], FloatArray]) -> FloatArray:
+def place_missing(rows: Rows, regress: Callable[[Rows], FloatArray]) -> FloatArray:
     r"""Return what each feature counts as where it is missing, given rows in standard units: 0 is the mean.
 
     With a slope :math:`w_m` of a feature and a constant :math:`b_m` for the rows that lack it, found together by a
