@@ -60,13 +60,17 @@ class Evidence:
     def __init__(self, store: Store) -> None:
         self.ratios = load_ratios(store)
         self.defaults = select_defaults(self.ratios, tuple(dict.fromkeys(SEVEN[1:] + STARTS + PROJECTIONS)))
+        self.usual = self.defaults[self.defaults["n_rules"] <= 64]  # as in figures 4 and 8
         self.tuned = select_tuned(self.ratios)
 
     def by_dataset(
         self, algorithms: tuple[str, ...], rules: Callable[[int], bool] | None = None, tuned: bool = False
     ) -> "pd.DataFrame":
-        """Return mean ratios, a row per dataset and a column per algorithm, over the cells that all of them have."""
-        frame = self.tuned if tuned else self.defaults
+        """Return mean ratios, a row per dataset and a column per algorithm, over the cells that all of them have.
+
+        Without `rules` and tuning, up to 64 rules count.
+        """
+        frame = self.tuned if tuned else self.usual if rules is None else self.defaults
         frame = frame[frame["algorithm"].isin(algorithms)]
         if rules is not None:
             frame = frame[frame["n_rules"].map(rules)]
@@ -74,12 +78,12 @@ class Evidence:
 
     def seconds(self, algorithms: tuple[str, ...]) -> "pd.Series":
         """Return mean processor seconds of algorithms, over the cells that all of them have."""
-        frame = self.defaults[self.defaults["algorithm"].isin(algorithms)]
+        frame = self.usual[self.usual["algorithm"].isin(algorithms)]
         return _common_cells(frame, "algorithm", "seconds", algorithms).mean()
 
     def by_rules(self, algorithm: str, value: str = "ratio") -> "pd.Series":
         """Return mean values of an algorithm, by number of rules up to 64, over datasets that have all of them."""
-        frame = self.defaults[(self.defaults["algorithm"] == algorithm) & (self.defaults["n_rules"] <= 64)]
+        frame = self.usual[self.usual["algorithm"] == algorithm]
         table = frame.pivot_table(index="dataset", columns="n_rules", values=value).dropna()
         if table.shape[1] < 6 or not len(table):
             raise LookupError("runs are missing")
@@ -166,7 +170,7 @@ def larger_sets_want_more_rules(evidence: Evidence) -> Judgment:
     """Judge that the best number of rules grows with the number of rows."""
     from takagi.datasets import describe_dataset
 
-    frame = evidence.defaults[(evidence.defaults["algorithm"] == "FCM-RDpA") & (evidence.defaults["n_rules"] <= 64)]
+    frame = evidence.usual[evidence.usual["algorithm"] == "FCM-RDpA"]
     best = frame.pivot_table(index="dataset", columns="n_rules", values="ratio_val").idxmin(axis=1)
     if len(best) < 5:
         raise LookupError("runs are missing")
