@@ -43,14 +43,29 @@ def test_bends_take_what_is_usual():
 
 def test_numpy_and_compiled_code_agree():
     rules, X = bend_rules(9)
-    theta, shape, origin, usual = rules._packed
-    block, columns = rules.expand_rows(X) - origin, kernels.make_columns(shape, usual)
+    theta, shape, origin, usual, used = rules._packed
+    block, columns = rules.expand_rows(X)[:, used] - origin, kernels.make_columns(shape, usual)
     found = []
     for predict in (kernels.predict_rows, _plain.predict_rows):
         prediction, share = np.empty((len(X), 2)), np.empty((len(X), 9))
         predict(theta, shape, columns, np.ascontiguousarray(block), prediction, share)
         found.append(np.hstack([prediction, share]))
     np.testing.assert_allclose(*found, atol=1e-12)
+
+
+def test_features_that_no_rule_uses_do_not_change_a_bit():
+    rules, X, _, _ = make_problem(4, 3, 2)
+    spread = {"centers": 0.0, "widths": np.inf}
+    wide = replace(
+        rules,
+        **{name: np.insert(getattr(rules, name), [1, 3], value, axis=1) for name, value in spread.items()},
+        consequents=np.insert(rules.consequents, [2, 4], 0.0, axis=2),
+        usual=None if rules.usual is None else np.insert(rules.usual, [1, 3], 0.0, axis=1),
+    )
+    rows = np.insert(X, [1, 3], 7.0, axis=1)
+    np.testing.assert_array_equal(wide.predict(rows), rules.predict(X))
+    np.testing.assert_array_equal(wide.firing_share(rows), rules.firing_share(X))
+    assert wide._packed[1].n_features == 3
 
 
 def test_units_do_not_change_what_is_said():

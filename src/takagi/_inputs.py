@@ -1,6 +1,7 @@
 """Inputs of rules: their origin, units and projections, and missing values."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,29 @@ def choose_origin(centers: FloatArray, widths: FloatArray) -> FloatArray:
 def augment(X: FloatArray, projection: FloatArray | None) -> FloatArray:
     """Return rows with their projections before them, if there are any."""
     return X if projection is None else np.hstack([projection[0] + X @ projection[1:], X])
+
+
+def take_used(rules: "RuleBase") -> tuple["RuleBase", Any]:
+    """Return rules of the features that they use, and which these are; rules that use all, or projections, stay."""
+    uses = np.isfinite(rules.widths[:, -rules.n_features :]).any(axis=0)
+    uses |= (rules.consequents[:, :, -rules.n_features :] != 0).any(axis=(0, 1))
+    uses[0] |= not uses.any()  # a rule base needs one
+    if uses.all() or rules.n_projected or rules.n_projected_consequents:
+        return rules, slice(None)
+    used = np.flatnonzero(uses)
+    narrow = replace(
+        rules,
+        centers=rules.centers[:, used],
+        widths=rules.widths[:, used],
+        consequents=rules.consequents[:, :, np.r_[0, 1 + used]],
+        usual=None if rules.usual is None else rules.usual[:, used],
+        sets=None,
+        feature_names=None,
+        profile=None,
+        intervals=None,
+        limits=None,
+    )
+    return narrow, used
 
 
 def rescale_projection(projection: FloatArray | None, mean: FloatArray, scale: FloatArray) -> FloatArray | None:

@@ -22,6 +22,7 @@ from takagi._inputs import (
     measure_levels,
     rescale_intervals,
     rescale_projection,
+    take_used,
 )
 from takagi._notebook import ShowsText
 from takagi._typing import ArrayLike, FloatArray, IntArray
@@ -220,7 +221,7 @@ class RuleBase(ShowsText):
     def _evaluate(
         self, X: ArrayLike, n_threads: int = 1, link: str = "identity", with_share: bool = False
     ) -> tuple[FloatArray, FloatArray]:
-        rows, (theta, shape, origin, usual) = self.check_rows(X), self._packed
+        rows, (theta, shape, origin, usual, used) = self.check_rows(X), self._packed
         usual = None if usual is None or are_finite(rows) else usual
         prediction = np.empty((len(rows), self.n_outputs))
         share = np.empty((len(rows) if with_share else 0, self.n_rules))
@@ -229,7 +230,7 @@ class RuleBase(ShowsText):
 
         def fill(start: int) -> None:
             here = slice(start, start + n_rows)
-            block = np.ascontiguousarray(self.expand_rows(rows[here]) - origin)
+            block = np.ascontiguousarray(self.expand_rows(rows[here])[:, used] - origin)
             predict_rows(theta, shape, kernels.make_columns(shape, usual), block, prediction[here], share[here])
             if link != "identity":
                 prediction[here] = apply_link(prediction[here], link)
@@ -238,12 +239,12 @@ class RuleBase(ShowsText):
         return prediction, share
 
     @cached_property
-    def _packed(self) -> tuple[FloatArray, kernels.Shape, FloatArray, FloatArray | None]:
-        """The rules in the layout of the kernels, relative to an origin; the origin; the usual values. Cached."""
-        plain = self.expand()
+    def _packed(self) -> tuple[FloatArray, kernels.Shape, FloatArray, FloatArray | None, slice | IntArray]:
+        """The rules in the layout of the kernels, relative to an origin; origin, usual values and inputs. Cached."""
+        plain, used = take_used(self.expand())
         origin = choose_origin(plain.centers[:, -plain.n_features :], plain.widths[:, -plain.n_features :])
         moved = plain.rescale(-origin, np.ones_like(origin), np.zeros(1), np.ones(1))
-        return *pack(moved), origin, pack_usual(moved)
+        return *pack(moved), origin, pack_usual(moved), used
 
     def check_rows(self, X: ArrayLike) -> FloatArray:
         """Return rows as a matrix of numbers, with NaN only if the rules handle missing values, or raise an error."""
