@@ -16,6 +16,7 @@ LAYERS = [
     ["_validation"],
     ["kernels", "datasets", "profile", "calibration", "known", "scores", "_extrapolation", "_dask", "_scoring"],
     ["_labels", "_conditions", "_inputs", "tables"],
+    ["_listing"],
     ["_wording"],
     ["rulebase", "memory"],
     ["rulemodel"],

@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 from takagi import _compat
 from takagi._checks import check_features, reject_bad_target, reject_huge, reject_text
 from takagi._frames import accept_arrow
+from takagi._messages import warn_user
 from takagi._typing import FloatArray, Table
 
 if TYPE_CHECKING:
@@ -107,3 +108,11 @@ def check_start(rules: "RuleBase | None", n_outputs: int) -> None:
 def make_rng(random_state: Any) -> np.random.Generator:
     """Return a NumPy generator, seeded by a scikit-learn `random_state`."""
     return np.random.default_rng(check_random_state(random_state).randint(2**32, size=4, dtype=np.uint64))
+
+
+def tell_repeats(repeats: Sequence[tuple[int, int]], names: Sequence[str], X: FloatArray) -> None:
+    """Warn about columns that repeat others; two 0/1 columns that repeat each other are usual, so no warning."""
+    told = [(j, i) for j, i in repeats if len(np.unique(X[:, j])) > 2]
+    if told:
+        named = ", ".join(f"{names[j]} (repeats {names[i]})" for j, i in told[:5]) + (", ..." if len(told) > 5 else "")
+        warn_user(f"Columns that repeat another column in other units are not used in the rules: {named}.")

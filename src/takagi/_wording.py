@@ -17,6 +17,7 @@ from takagi._conditions import (
     name_sets,
     read_conditions,
 )
+from takagi._listing import list_values
 from takagi._text import format_number, format_share, format_to_step, join_terms, shorten, step_below, wrap
 from takagi._typing import FloatArray
 from takagi.profile import LEVELS, Profile
@@ -145,7 +146,8 @@ def _describe_parts(parts: "Sequence[RuleBase]", readings: Sequence[Reading]) ->
     lines = []
     for k, part in enumerate(parts):
         lines += [name_part(k, len(parts))] if len(parts) > 1 else []
-        lines += [_describe(reading, outputs) for reading in readings if reading.part == k]
+        here = [reading for reading in readings if reading.part == k]
+        lines += list_values(here, outputs) or [_describe(reading, outputs) for reading in here]
         rest = describe_rest(part)
         lines += [rest] if rest else []
     return "\n".join([*lines, *(line for part in parts for line in describe_projections(part))])

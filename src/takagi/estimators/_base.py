@@ -1,6 +1,6 @@
 """The base class of all estimators: parameters, fitted attributes, and training block by block."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
 from numbers import Integral, Real
 from typing import Any
@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from takagi._checks import validate_rows
 from takagi._compat import HasMethods, StrOptions, fit_context
 from takagi._conditions import name_features
-from takagi._messages import warn_user
 from takagi._typing import FloatArray, Table
 from takagi._validation import (
     Interval,
@@ -21,6 +20,7 @@ from takagi._validation import (
     Validate,
     check_start,
     make_rng,
+    tell_repeats,
     validate_held_out,
     validate_training,
 )
@@ -65,6 +65,7 @@ class BaseTSK(BaseEstimator):
         "schedule": [str],
         "averaging": [Interval(Real, 0, 1, closed="left")],
         "n_teachers": [_AUTO, Interval(Integral, 0, None, closed="left")],
+        "n_adjustments": [_AUTO, Interval(Integral, 0, None, closed="left")],
         "standardize": ["boolean", str],
         "extrapolation": [str],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
@@ -98,6 +99,7 @@ class BaseTSK(BaseEstimator):
         schedule: str = "cosine",
         averaging: float = 0.98,
         n_teachers: int | str = "auto",
+        n_adjustments: int | str = "auto",
         standardize: bool | str = True,
         extrapolation: str = "hold",
         validation_fraction: float = 0.15,
@@ -127,6 +129,7 @@ class BaseTSK(BaseEstimator):
         self.schedule = schedule
         self.averaging = averaging
         self.n_teachers = n_teachers
+        self.n_adjustments = n_adjustments
         self.standardize = standardize
         self.extrapolation = extrapolation
         self.validation_fraction = validation_fraction
@@ -330,16 +333,19 @@ class BaseTSK(BaseEstimator):
                 self.__dict__.pop(name, None)
 
     def _find_start(self) -> RuleBase | None:
-        return self._find_rules_to_train() if self.warm_start else None
+        """Return the rules from which `fit` continues, None if there are none; adjustments are found again."""
+        return self._find_rules_to_train(is_fit=True) if self.warm_start else None
 
-    def _find_rules_to_train(self) -> RuleBase | None:
+    def _find_rules_to_train(self, is_fit: bool = False) -> RuleBase | None:
         """Return the rules from which training continues, None if there are none."""
         if not hasattr(self, "model_"):
             return None
-        if len(self.model_.parts) > 1 or self.model_.first.bends:
+        is_short = getattr(self, "recipe_", "short") == "short"
+        if (is_short or not is_fit) and (len(self.model_.parts) > 1 or self.model_.first.bends):
+            kind = "Short rules" if is_short else "Rules with adjustments (n_adjustments=0 fits none)"
             raise ValueError(
-                "Short rules are fitted as a whole and cannot be trained further. takagi.update(model, X, y) updates "
-                "their formulas with new rows. To start over, call fit with warm_start=False."
+                f"{kind} are fitted as a whole and cannot be trained further. takagi.update(model, X, y) updates their "
+                "formulas with new rows. To start over, call fit with warm_start=False."
             )
         return self.model_.first
 
@@ -389,11 +395,3 @@ class BaseTSK(BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
-
-
-def tell_repeats(repeats: Sequence[tuple[int, int]], names: Sequence[str], X: FloatArray) -> None:
-    """Warn about columns that repeat others; two 0/1 columns that repeat each other are usual, so no warning."""
-    told = [(j, i) for j, i in repeats if len(np.unique(X[:, j])) > 2]
-    if told:
-        named = ", ".join(f"{names[j]} (repeats {names[i]})" for j, i in told[:5]) + (", ..." if len(told) > 5 else "")
-        warn_user(f"Columns that repeat another column in other units are not used in the rules: {named}.")

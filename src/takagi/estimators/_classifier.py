@@ -55,8 +55,9 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
         Uniform regularization: the penalty on rules that govern unequal numbers of rows, as in `TrainConfig`; 0 for
         none.
     max_conditions, max_terms, init, projection, n_projections, optimizer, bounds, learning_rate, powerball, \
-    keep_prob, l2, smoothness, agreement, batch_size, max_iter, schedule, averaging, n_teachers, standardize, \
-    extrapolation, validation_fraction, warm_start, n_iter_no_change, random_state, n_jobs, verbose
+    keep_prob, l2, smoothness, agreement, batch_size, max_iter, schedule, averaging, n_teachers, \
+    n_adjustments, standardize, extrapolation, validation_fraction, warm_start, n_iter_no_change, random_state, \
+    n_jobs, verbose
         As in `TSKRegressor`.
 
     Attributes
@@ -143,6 +144,7 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
         schedule: str = "cosine",
         averaging: float = 0.98,
         n_teachers: int | str = "auto",
+        n_adjustments: int | str = "auto",
         standardize: bool | str = True,
         extrapolation: str = "hold",
         validation_fraction: float = 0.15,
@@ -173,6 +175,7 @@ class TSKClassifier(PredictsSets, ClassifierMixin, BaseTSK):
             schedule=schedule,
             averaging=averaging,
             n_teachers=n_teachers,
+            n_adjustments=n_adjustments,
             standardize=standardize,
             extrapolation=extrapolation,
             validation_fraction=validation_fraction,

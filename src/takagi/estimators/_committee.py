@@ -17,7 +17,7 @@ from takagi._validation import validate_training
 from takagi._wording import name_outputs
 from takagi.calibration import MOST_ROWS, Calibration, measure_calibration
 from takagi.estimators._intervals import read_rows
-from takagi.estimators._members import FEWEST_ROWS, BaseCommittee, find_rows
+from takagi.estimators._members import FEWEST_ROWS, BaseCommittee, Joint, find_rows
 from takagi.estimators._memory import choose_rows, learn_memory
 from takagi.estimators._regressor import TSKRegressor
 from takagi.estimators._threads import count_fit_threads, count_threads, with_one_blas_thread
@@ -25,14 +25,15 @@ from takagi.fitting import (
     Fitted,
     Rows,
     Watch,
+    adjust_members,
+    learn_adjustments,
     measure_rms,
     merge_equal_rows,
     predict_out_of_fold,
 )
-from takagi.memory import Memory
 from takagi.predictors import PredictsIntervals, average_outputs, average_spread
 from takagi.profile import spread_rows
-from takagi.training import Callback
+from takagi.training import Callback, SquaredError
 
 
 class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseCommittee):
@@ -167,15 +168,11 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
         rng = check_random_state(self.random_state)
         watch = Watch(callback, base.verbose, count_fit_threads(self.n_jobs))
         folds = np.array_split(rng.permutation(len(rows.X)), self._count_members(len(rows.X)))
-        members, prediction = self._fit_members(base, data, rows, folds, rng, watch)
-        memory = None
-        if self.remember:
-            memory, correction = _remember(rows.fill(), prediction, rng, watch.n_threads)
-            prediction += correction
-        self.memory_ = memory  # from here on nothing takes long, so Ctrl-C leaves no half-fitted estimator
+        members, joint = self._fit_members(base, data, rows, folds, rng, watch)
+        self.memory_ = joint.memory  # from here on nothing takes long, so Ctrl-C leaves no half-fitted estimator
         self._take_members(members, data, watch)
-        self._estimate_error(given, rows, prediction)
-        self.calibration_: Calibration | None = self._measure_calibration(rows, prediction, "folds")
+        self._estimate_error(given, rows, joint.outputs)
+        self.calibration_: Calibration | None = self._measure_calibration(rows, joint.outputs, "folds")
         return self
 
     def predict(self, X: Table, return_std: bool = False) -> Any:
@@ -252,8 +249,29 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
 
     # -- the steps of fit ----------------------------------------------------------------------------------------------
 
-    def _join_members(self, fits: list[Fitted], rows: Rows, folds: list[IntArray]) -> tuple[list[Fitted], FloatArray]:
-        return fits, predict_out_of_fold([fit.model for fit in fits], rows, folds)
+    def _join_members(
+        self,
+        fits: list[Fitted],
+        rows: Rows,
+        folds: list[IntArray],
+        n_adjustments: int,
+        rng: np.random.RandomState,
+        n_threads: int,
+    ) -> tuple[list[Fitted], Joint]:
+        """Return the members and a memory, or with adjustments first if that is better by leave-one-out."""
+        chosen = choose_rows(rows.X, rng)
+
+        def remember(outputs: FloatArray) -> Joint:
+            return _remember(rows.fill(), outputs, chosen, n_threads) if self.remember else Joint(outputs)
+
+        outputs = predict_out_of_fold([fit.model for fit in fits], rows, folds)
+        adjustments = learn_adjustments(rows, outputs, n_adjustments, SquaredError())
+        plain = remember(outputs)
+        if not adjustments.found:
+            return fits, plain
+        adjusted = remember(outputs + adjustments.correct(fits[0].model.first, rows.X))
+        losses = [measure_rms(rows.y - one.outputs, rows.weight).mean() for one in (plain, adjusted)]
+        return (fits, plain) if losses[0] <= losses[1] else (adjust_members(fits, adjustments, rows), adjusted)
 
     def _describe_error(self, fitted: Fitted, fold: Rows) -> str:
         errors = fold.y - fitted.model.predict_raw(fold.X)
@@ -283,14 +301,11 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
         return targets.reshape(-1) if self.is_single_target_ else targets.reshape(len(targets), -1)
 
 
-def _remember(
-    rows: Rows, prediction: FloatArray, rng: np.random.RandomState, n_threads: int
-) -> tuple[Memory | None, FloatArray]:
-    """Return a memory of the out-of-fold errors, and the correction of each row by the other rows."""
-    chosen = choose_rows(rows.X, rng)
+def _remember(rows: Rows, prediction: FloatArray, chosen: IntArray, n_threads: int) -> Joint:
+    """Return a memory of out-of-fold errors of chosen rows, and predictions that the other rows correct."""
     memory = learn_memory(rows.take(chosen), prediction[chosen], n_threads)
     if memory is None:
-        return None, np.zeros_like(prediction)
+        return Joint(prediction)
     own = np.full(len(rows.X), -1)
     own[chosen] = np.arange(len(chosen))
-    return memory, memory.correct(rows.X, own, n_threads)
+    return Joint(prediction + memory.correct(rows.X, own, n_threads), memory)

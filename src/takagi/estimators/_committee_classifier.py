@@ -15,9 +15,18 @@ from takagi._labels import validate_classes
 from takagi._typing import FloatArray, IntArray, Table
 from takagi._validation import make_rng
 from takagi.estimators._classifier import TSKClassifier
-from takagi.estimators._members import FEWEST_ROWS, BaseCommittee, find_rows
+from takagi.estimators._members import FEWEST_ROWS, BaseCommittee, Joint, find_rows
 from takagi.estimators._threads import count_fit_threads, count_threads, with_one_blas_thread
-from takagi.fitting import Fitted, Rows, Watch, draw_order, merge_equal_rows, sharpen_members
+from takagi.fitting import (
+    Fitted,
+    Rows,
+    Watch,
+    adjust_members,
+    draw_order,
+    learn_adjustments,
+    merge_equal_rows,
+    sharpen_members,
+)
 from takagi.predictors import average_chances, spread_classes
 from takagi.rulebase import apply_link
 from takagi.training import LOSSES, Callback
@@ -103,10 +112,10 @@ class TSKCommitteeClassifier(ClassifierMixin, BaseCommittee):
         watch = Watch(callback, base.verbose, count_fit_threads(self.n_jobs))
         n_members, order = self._count_members(len(rows.X)), np.concatenate(draw_order(rows, make_rng(rng), True))
         folds = np.array_split(order, n_members)
-        members, outputs = self._fit_members(base, data, rows, folds, rng, watch)
+        members, joint = self._fit_members(base, data, rows, folds, rng, watch)
         self.classes_ = data.classes
         self._take_members(members, data, watch)
-        self._estimate_loss(given, rows, outputs)
+        self._estimate_loss(given, rows, joint.outputs)
         return self
 
     def predict(self, X: Table) -> np.ndarray:
@@ -169,8 +178,19 @@ class TSKCommitteeClassifier(ClassifierMixin, BaseCommittee):
 
     # -- the steps of fit ----------------------------------------------------------------------------------------------
 
-    def _join_members(self, fits: list[Fitted], rows: Rows, folds: list[IntArray]) -> tuple[list[Fitted], FloatArray]:
-        return sharpen_members(fits, rows, folds)
+    def _join_members(
+        self,
+        fits: list[Fitted],
+        rows: Rows,
+        folds: list[IntArray],
+        n_adjustments: int,
+        rng: np.random.RandomState,
+        n_threads: int,
+    ) -> tuple[list[Fitted], Joint]:
+        fits, outputs = sharpen_members(fits, rows, folds)
+        adjustments = learn_adjustments(rows, outputs, n_adjustments, LOSSES["log"])
+        outputs = outputs + adjustments.correct(fits[0].model.first, rows.X)
+        return adjust_members(fits, adjustments, rows), Joint(outputs)
 
     def _describe_error(self, fitted: Fitted, fold: Rows) -> str:
         losses = LOSSES["log"].measure_rows(fitted.model.predict_raw(fold.X), fold.y)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
@@ -31,12 +31,20 @@ from takagi.fitting import (
     run_pilots,
     train_rules,
 )
+from takagi.memory import Memory
 
 FEWEST_ROWS = 3  # so that two remain for training
 _FEWEST_RULES = 4  # of a small member
 _MOST_VALIDATION_ROWS = 500  # of a fold; more would take longer than training
 _MANY_CELLS = 10**7  # above which rows are not kept for all members at a time
 _N_VALIDATIONS = 350  # of a member, except in the paper's recipe
+
+
+class Joint(NamedTuple):
+    """What members are together."""
+
+    outputs: FloatArray  # out of fold: the output of a row comes from the member that was not trained on it
+    memory: Memory | None = None
 
 
 class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
@@ -108,11 +116,8 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
         folds: list[IntArray],
         rng: np.random.RandomState,
         watch: Watch,
-    ) -> tuple[list[Any], FloatArray]:
-        """Return the members, one per fold, every second one small, and the out-of-fold outputs.
-
-        The out-of-fold output of a row comes from the member that was not trained on it.
-        """
+    ) -> tuple[list[Any], Joint]:
+        """Return the members, one per fold, every second one small, and what they are together."""
         first_seed, *seeds = rng.randint(2**31 - 1, size=len(folds) + 1).tolist()
         params = base.get_params(deep=False)
         if self.extrapolation is not None:
@@ -120,6 +125,7 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
         plan = make_plan(params, len(rows.X), rows.X.shape[1], self._member._loss)
         rows = rows if plan.projection is None else rows.fill()
         check_trains(plan)
+        n_adjustments, plan = plan.n_adjustments, replace(plan, n_adjustments=0)  # which all members share
         mix, n_iter = Mix(), plan.config.max_iter
         watch.expect(len(folds) * n_iter)
         if plan.penalties.are_open:
@@ -130,10 +136,10 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
         fits = _fit_outside(folds, rows, plan, mix, seeds, watch)
         if self.verbose:
             self._tell_errors(fits, rows, folds)
-        fits, outputs = self._join_members(fits, rows, folds)
+        fits, joint = self._join_members(fits, rows, folds, n_adjustments, rng, watch.n_threads)
         make = self._member.from_fitted
         members = [make(fit, data, {**params, "random_state": seed}) for fit, seed in zip(fits, seeds, strict=True)]
-        return members, outputs
+        return members, joint
 
     def firing_share(self, X: Table) -> FloatArray:
         """Return how much each rule of each member governs each row.
@@ -158,8 +164,16 @@ class BaseCommittee(MetaEstimatorMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _join_members(self, fits: list[Fitted], rows: Rows, folds: list[IntArray]) -> tuple[list[Fitted], FloatArray]:
-        """Return the fits of the members, ready to be averaged, and the out-of-fold outputs of the rows."""
+    def _join_members(
+        self,
+        fits: list[Fitted],
+        rows: Rows,
+        folds: list[IntArray],
+        n_adjustments: int,
+        rng: np.random.RandomState,
+        n_threads: int,
+    ) -> tuple[list[Fitted], Joint]:
+        """Return the fits of the members, ready to be averaged, and what they are together."""
         raise NotImplementedError
 
     def _tell_errors(self, fits: list[Fitted], rows: Rows, folds: list[IntArray]) -> None:

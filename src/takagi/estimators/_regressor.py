@@ -108,6 +108,10 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
         Number of fits whose mean prediction is distilled into one rule base [1]_, unless rows are held out; 0 or 1 for
         none. "auto" is 4 in the accurate recipe below 1,000 rows and up to 24 features, which takes twice as long, else
         0.
+    n_adjustments : int or "auto", default="auto"
+        Largest number of columns that are adjusted for: for single values of a column, such as a school or a year, the
+        mean of what the rules leave over is added, if that clearly helps. Each is one more part of `model_`. "auto" is
+        3 in the accurate recipe with `n_rules="auto"`, else 0; 0 gives one rule base, `rule_base_`.
     standardize : bool or "inputs", default=True
         Train on inputs and target of zero mean and unit variance ("inputs": the target is only centered, as in the
         paper; False: the inputs are not scaled). The fitted rules are always in the data's units.

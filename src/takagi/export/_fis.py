@@ -153,7 +153,8 @@ def _join_parts(model: RuleModel) -> RuleBase:
         joined = plain.merge()
     except ValueError as error:
         raise ValueError(
-            f"A .fis file holds one rule base. {error} Export to C, ONNX or JSON, which take sums."
+            f"A .fis file holds one rule base. {error} Export to C, ONNX or JSON, which take sums, or fit with "
+            "n_adjustments=0, unless rules are short."
         ) from None
     return replace(joined, sets=_find_equal_sets(joined))
 

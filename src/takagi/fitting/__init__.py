@@ -4,9 +4,11 @@
 distillation. Estimators, streams and committees use these two.
 """
 
+from takagi.fitting._adjustments import Adjustments, learn_adjustments
 from takagi.fitting._fit import (
     Fitted,
     add_profile,
+    adjust_members,
     calibrate_model,
     cross_validate,
     finish_fit,
@@ -53,6 +55,7 @@ __all__ = [
     "MAX_VALIDATION_ROWS",
     "RECIPES",
     "STEP",
+    "Adjustments",
     "Fitted",
     "Limits",
     "Mix",
@@ -64,6 +67,7 @@ __all__ = [
     "Units",
     "Watch",
     "add_profile",
+    "adjust_members",
     "bound_by_range",
     "calibrate_model",
     "can_be_reduced",
@@ -80,6 +84,7 @@ __all__ = [
     "heed_noise",
     "initialize",
     "is_constant",
+    "learn_adjustments",
     "make_plan",
     "measure_columns",
     "measure_entropy",

@@ -13,6 +13,7 @@ from takagi._checks import are_finite
 from takagi._messages import warn_user
 from takagi._typing import FloatArray, IntArray
 from takagi.calibration import measure_calibration
+from takagi.fitting._adjustments import Adjustments, adjust_model, learn_adjustments
 from takagi.fitting._logistic import level, measure_sharpness, sharpen
 from takagi.fitting._pilots import Mix, run_pilots
 from takagi.fitting._plan import Penalties, Plan, heed_noise, plan_teacher
@@ -53,6 +54,7 @@ class Fitted:
     stopped: str  # why it ended
     stages: tuple[Stage, ...]  # the stages of the fit
     repeats: tuple[tuple[int, int], ...] = ()  # features that short rules leave out, with those that they repeat
+    adjustments: Adjustments = Adjustments()  # noqa: RUF009 (immutable); what is added to the main rules
 
 
 def fit_rules(
@@ -102,7 +104,9 @@ def fit_rules(
             mix = found.mix
     if not mix.rules:
         fitted = fit_ridge_instead(rows, given, plan, mix, watch)
-        return replace(fitted, model=calibrate_model(fitted.model, errors, source))
+        return replace(
+            fitted, model=calibrate_model(fitted.model, fitted.adjustments.settle(errors, fitted.model.first), source)
+        )
     if held_out is None and plan.holds_out:
         most = HEAVY * rows.weight.mean()
         rows, held_out = split_rows(rows, plan.validation_fraction, rng, plan.has_classes)
@@ -116,6 +120,8 @@ def fit_rules(
         if plan.has_classes:
             return sharpen_fit(fitted, held_out, rows)
         errors, source = find_errors(fitted.model, held_out, most), "held out"
+    else:
+        errors = fitted.adjustments.settle(errors, fitted.model.first)
     return replace(fitted, model=calibrate_model(fitted.model, errors, source))
 
 
@@ -135,6 +141,7 @@ def finish_fit(
     trained = _keep_start_if_better(trained)
     factor = trained.units.loss_factor
     model = RuleModel((add_profile(mix.apply(trained.rules, rows.balance()), rows, given, plan.holds_inputs),))
+    model, adjustments = _adjust(model, rows, given, plan)
     return Fitted(
         model=level(model, rows) if plan.has_classes else model,
         recipe=plan.recipe,
@@ -144,7 +151,22 @@ def finish_fit(
         n_iter=trained.result.n_iter,
         stopped=trained.result.stopped if stopped is None else stopped,
         stages=tuple(watch.stages),
+        adjustments=adjustments,
     )
+
+
+def _adjust(
+    model: RuleModel, rows: Rows, given: Rows, plan: Plan, is_exact: bool = False
+) -> tuple[RuleModel, Adjustments]:
+    """Return a model with adjustments that are learned from rows, and the adjustments; an exact model has none."""
+    n_most = 0 if is_exact else plan.n_adjustments
+    found = learn_adjustments(rows, model.predict_raw(rows.X), n_most, LOSSES[plan.config.loss])
+    return adjust_model(model, found, given.X, given.weight), found
+
+
+def adjust_members(members: list[Fitted], adjustments: Adjustments, rows: Rows) -> list[Fitted]:
+    """Return members of a committee with the same adjustments."""
+    return [replace(member, model=adjust_model(member.model, adjustments, rows.X, rows.weight)) for member in members]
 
 
 def _keep_start_if_better(trained: Trained) -> Trained:
@@ -328,8 +350,9 @@ def _fit_short_rules(rows: Rows, given: Rows, plan: Plan, rng: np.random.Generat
     short = (_learn_classes if plan.has_classes else fit_short)(rows.balance(), plan, rng, watch)
     holds_inputs = plan.holds_inputs and not short.is_exact
     l2, smoothness = short.penalties
+    model = RuleModel(tuple(add_profile(part, rows, given, holds_inputs) for part in short.model.parts))
     return Fitted(
-        model=RuleModel(tuple(add_profile(part, rows, given, holds_inputs) for part in short.model.parts)),
+        model=_adjust(model, rows, given, plan, short.is_exact)[0],
         recipe=plan.recipe,
         config=replace(plan.config, l2=l2, smoothness=smoothness),
         history={"train_loss": short.losses, "val_loss": np.full(len(short.losses), np.nan)},
@@ -355,6 +378,7 @@ def fit_ridge_instead(rows: Rows, given: Rows, plan: Plan, mix: Mix, watch: Watc
     if mix.sharpness != 1:
         line = sharpen(line, mix.sharpness)
     model = RuleModel((add_profile(line, rows, given, plan.holds_inputs and not mix.is_exact),))
+    model, adjustments = _adjust(model, rows, given, plan, mix.is_exact)
     model = level(model, rows) if plan.has_classes else model
     config = plan.penalties.configure(plan.config, len(rows.X), rows.X.shape[1], 1.0)
     losses, stopped = np.empty(0), "ridge"
@@ -362,4 +386,14 @@ def fit_ridge_instead(rows: Rows, given: Rows, plan: Plan, mix: Mix, watch: Watc
         found = LOSSES["log"].measure_rows(line.predict_raw(rows.X), rows.y)
         losses, stopped = np.array([np.average(found, weights=rows.weight)]), "logistic"
     history = {"train_loss": losses, "val_loss": np.full(len(losses), np.nan)}
-    return Fitted(model, plan.recipe, config, history, len(losses), len(losses), stopped, tuple(watch.stages))
+    return Fitted(
+        model=model,
+        recipe=plan.recipe,
+        config=config,
+        history=history,
+        best_iter=len(losses),
+        n_iter=len(losses),
+        stopped=stopped,
+        stages=tuple(watch.stages),
+        adjustments=adjustments,
+    )

@@ -113,6 +113,7 @@ class Plan:
     holds_out: bool  # whether held-out rows choose the iterate; if not, all rows train to the end
     validation_fraction: float  # their fraction; also that of the rows that judge pilots
     n_teachers: int  # fits whose mean is distilled into one; 0 for none
+    n_adjustments: int  # features that may be adjusted for, at most; 0 for none
     holds_inputs: bool  # whether values far beyond the data are held at the limits
 
 
@@ -166,6 +167,7 @@ def make_plan(
         holds_out=recipe == "droprule" or used["n_iter_no_change"] is not None,
         validation_fraction=used["validation_fraction"],
         n_teachers=0 if params["n_teachers"] == "auto" and not few else used["n_teachers"],
+        n_adjustments=0 if streams or not (chooses or params["n_adjustments"] != "auto") else used["n_adjustments"],
         holds_inputs=_check("extrapolation", used["extrapolation"], EXTRAPOLATIONS) == "hold",
     )
 
@@ -199,6 +201,7 @@ def plan_teacher(plan: Plan, n_rows: int) -> Plan:
         bounds=None,
         stays_in_range=True,
         holds_out=False,
+        n_adjustments=0,
     )
 
 
@@ -215,12 +218,15 @@ def check_trains(plan: Plan) -> None:
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "accurate": {
         "keep_prob": 1.0, "l2": None, "smoothness": None, "agreement": 0.0, "n_teachers": 4, "bounds": "data",
+        "n_adjustments": 3,
     },
     "droprule": {
         "keep_prob": 0.8, "l2": 0.05, "smoothness": 0.0, "agreement": 0.0, "n_teachers": 0, "bounds": None,
+        "n_adjustments": 0,
     },
     "short": {
         "keep_prob": 1.0, "l2": None, "smoothness": None, "agreement": AGREEMENT, "n_teachers": 0, "bounds": "data",
+        "n_adjustments": 0,
     },
 }
 _AS_GIVEN = (
