@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.neighbors import NearestNeighbors
 
 from takagi import kernels
 from takagi._checks import are_finite
@@ -14,30 +13,23 @@ from takagi._messages import warn_user
 from takagi._typing import FloatArray, IntArray
 from takagi.calibration import measure_calibration
 from takagi.fitting._adjustments import Adjustments, adjust_model, learn_adjustments
+from takagi.fitting._distillation import SHORTER, teach
 from takagi.fitting._logistic import level, measure_sharpness, sharpen
 from takagi.fitting._pilots import Mix, run_pilots
-from takagi.fitting._plan import Penalties, Plan, heed_noise, plan_teacher
+from takagi.fitting._plan import Plan, heed_noise, plan_teacher
 from takagi.fitting._rows import (
     HEAVY,
     Rows,
     find_errors,
-    measure_columns,
     split_rows,
     stack_rows,
-    standardize_columns,
 )
 from takagi.fitting._short import Short, fit_short, fit_short_classes
-from takagi.fitting._training import Stage, Trained, Watch, begin_training, train_rules
+from takagi.fitting._training import Stage, Trained, Watch, train_rules
 from takagi.profile import MAX_ROWS, measure_profile, sort_rules, spread_rows
 from takagi.rulebase import RuleBase
 from takagi.rulemodel import RuleModel
 from takagi.training import LOSSES, TrainConfig
-
-_FEWEST_RULES = 4  # of a teacher
-_N_BETWEEN = 8_000  # points between rows
-_N_NEIGHBORS = 6
-_PENALTY_PART = 0.1  # fraction of a teacher's penalties for the student, whose labels have no noise
-_SHORTER = 2  # the student has this many times fewer iterations
 
 
 @dataclass(frozen=True)
@@ -114,7 +106,7 @@ def fit_rules(
     trained = train_rules(rows, held_out, plan, rng, watch, start=start, keep_interrupted=True)
     stopped = trained.result.stopped
     if teaches and stopped == "max_iter":
-        trained, stopped = _teach(trained, rows, plan, rng, watch)
+        trained, stopped = teach(trained, rows, plan, rng, watch)
     fitted = widen_limits(finish_fit(trained, rows, given, plan, mix, watch, stopped), start)
     if held_out is not None and len(given.X) > 1:
         if plan.has_classes:
@@ -128,7 +120,7 @@ def fit_rules(
 def _count_iterations(plan: Plan, teaches: bool) -> int:
     """Return the number of iterations after the pilots."""
     n_iter = plan.config.max_iter
-    return plan.n_teachers * n_iter + max(1, n_iter // _SHORTER) if teaches else n_iter
+    return plan.n_teachers * n_iter + max(1, n_iter // SHORTER) if teaches else n_iter
 
 
 # -- the end of a fit --------------------------------------------------------------------------------------------------
@@ -275,71 +267,6 @@ def sharpen_members(members: list[Fitted], rows: Rows, folds: list[IntArray]) ->
     of_mean = said.mean(axis=0).var(axis=0).sum()
     gain = said.var(axis=1).sum(axis=-1).mean() / of_mean if of_mean > 0 else 1.0
     return [_sharpen_model(member, alone * gain, rows) for member in members], alone * outputs
-
-
-# -- teachers: distillation (Hinton, Vinyals and Dean, 2015) -----------------------------------------------------------
-# The mean of several fits depends less on chance than a single fit. So the mean of some teachers, half of them with
-# half of the rules, labels the rows and many points between neighboring rows, drawn as in SMOTE (Chawla et al., 2002)
-# and mixup (Zhang et al., 2018). The first teacher then learns these labels. The result is one rule base, nearly as
-# accurate as the mean of the teachers.
-
-
-def _teach(first: Trained, rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch) -> tuple[Trained, str]:
-    """Distill the mean of teachers into the first of them; return the student, and why training ended.
-
-    The first teacher itself is returned if the student is no better, or if Ctrl-C or the callback ended distillation.
-    """
-    n_large = plan.n_teachers if plan.has_fixed_rules else -(-plan.n_teachers // 2)
-    small = max(min(_FEWEST_RULES, plan.n_rules), plan.n_rules // 2)
-    sizes = [plan.n_rules] * n_large + [small] * (plan.n_teachers - n_large)
-    if not plan.has_fixed_rules:
-        sizes = [min(size, len(rows.X)) for size in sizes]  # the first teacher has already warned about more
-    weak = Penalties(_PENALTY_PART * first.config.l2, _PENALTY_PART * first.config.smoothness)
-    config = replace(plan.config, max_iter=max(1, plan.config.max_iter // _SHORTER))
-    try:
-        watch.begin("teachers")
-        others = watch.run(begin_training(rows, None, replace(plan, n_rules=size), rng, watch) for size in sizes[1:])
-        if watch.has_ended:
-            return first, "callback"
-        watch.begin("student")
-        labeled, lesson = _label(rows, [first, *others], rng), replace(plan, config=config, penalties=weak)
-        student = train_rules(labeled, None, lesson, rng, watch, start=first.rules)
-    except KeyboardInterrupt:
-        warn_user("Training was interrupted; the rules of the first of several fits are kept.")
-        return first, "interrupted"
-    if watch.has_ended:
-        return first, "callback"
-    # the penalties of the first teacher are the requested ones
-    return first if student.is_worse_than_start else replace(student, config=first.config), "max_iter"
-
-
-def _label(rows: Rows, teachers: list[Trained], rng: np.random.Generator) -> Rows:
-    """Return the rows and points between them, with the mean prediction of the teachers as targets."""
-    between = draw_between(rows, _N_BETWEEN, rng)
-    X = np.vstack([rows.X, between])
-    labels = np.mean([teacher.rules.predict(X).reshape(len(X), -1) for teacher in teachers], axis=0)
-    is_constant = (rows.y == rows.y[0]).all(axis=0) & (teachers[0].config.loss == "squared")
-    labels[:, is_constant] = rows.y[0, is_constant]  # they already do, up to rounding
-    return Rows(X, labels, np.r_[rows.balance().weight, np.ones(len(between))])
-
-
-def draw_between(rows: Rows, n_points: int, rng: np.random.Generator) -> FloatArray:
-    """Return points on the line from a row, drawn by its weight, to one of its nearest neighbors.
-
-    Features that are missing in that row are missing in the point.
-    """
-    n_rows = len(rows.X)
-    if n_rows < 2:
-        return rows.X[:0]
-    mean, scale = measure_columns(rows.X, rows.weight)
-    scaled = standardize_columns(rows.X, mean, scale)
-    search = NearestNeighbors(n_neighbors=min(_N_NEIGHBORS, n_rows - 1)).fit(scaled)
-    neighbors = search.kneighbors(return_distance=False)
-    here = rng.choice(n_rows, n_points, p=rows.weight / rows.weight.sum())
-    there = neighbors[here, rng.integers(neighbors.shape[1], size=n_points)]
-    way = rng.random((n_points, 1))
-    points = (scaled[here] + way * (scaled[there] - scaled[here])) * scale + mean
-    return points if are_finite(rows.X) else np.where(np.isnan(rows.X[here]), np.nan, points)
 
 
 # -- other fits --------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from sklearn.datasets import make_friedman1
 
 from takagi import TSKRegressor
 from takagi.fitting import Rows, make_plan
-from takagi.fitting._fit import draw_between
+from takagi.fitting._distillation import draw_between
 from takagi.initializers import GridInitializer
 
 
