@@ -153,6 +153,29 @@ def test_a_default_fit_adjusts_for_schools(schools):
     assert model.n_rules_ == main.n_rules + adjustment.n_rules
 
 
+def test_rules_are_learned_again_without_what_is_adjusted_for(schools):
+    model, _, y = schools
+    assert [stage.name for stage in model.stages_] == ["pilots", "training", "pilots", "training"]
+    profile = model.model_.profile  # of the whole target
+    assert profile.output_quantiles[[0, -1], 0].tolist() == [y[:320].min(), y[:320].max()]
+
+
+def test_ctrl_c_in_the_second_fit_keeps_the_first(schools):
+    _, X, y = schools
+    calls = []
+
+    def stop(progress):
+        calls.append(progress.stage)
+        if calls.count("training") and progress.stage == "pilots":
+            raise KeyboardInterrupt
+
+    model = TSKRegressor(max_iter=500, n_teachers=0, random_state=0)
+    with pytest.warns(UserWarning, match="first of two fits"):
+        model.fit(X[:320], y[:320], callback=stop)
+    assert len(model.model_.parts) == 2
+    assert np.isfinite(model.predict_interval(X)).all()
+
+
 def test_where_the_school_is_missing_the_mean_of_its_rules_is_added():
     X, y, _ = make_schools()
     X.loc[::9, "school"] = np.nan

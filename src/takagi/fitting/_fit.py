@@ -17,13 +17,7 @@ from takagi.fitting._distillation import SHORTER, teach
 from takagi.fitting._logistic import level, measure_sharpness, sharpen
 from takagi.fitting._pilots import Mix, run_pilots
 from takagi.fitting._plan import Plan, heed_noise, plan_teacher
-from takagi.fitting._rows import (
-    HEAVY,
-    Rows,
-    find_errors,
-    split_rows,
-    stack_rows,
-)
+from takagi.fitting._rows import HEAVY, Rows, find_errors, measure_rms, split_rows, stack_rows
 from takagi.fitting._short import Short, fit_short, fit_short_classes
 from takagi.fitting._training import Stage, Trained, Watch, train_rules
 from takagi.profile import MAX_ROWS, measure_profile, sort_rules, spread_rows
@@ -84,10 +78,30 @@ def fit_rules(
     if plan.recipe == "short":
         fitted = _fit_short_rules(rows, given, plan, rng, watch)
         return sharpen_fit(fitted, held_out, rows) if plan.has_classes and held_out is not None else fitted
+    fitted, errors, source = _fit_once(rows, given, plan, rng, watch, held_out, start)
+    is_plain = start is None and held_out is None and not (plan.holds_out or plan.has_classes or watch.has_ended)
+    again = _fit_again(fitted, rows, plan, rng, watch) if is_plain and fitted.adjustments.found else None
+    if again is not None:
+        fitted, errors = again
+    elif source == "pilots":
+        errors = fitted.adjustments.settle(errors, fitted.model.first)
+    return replace(fitted, model=calibrate_model(fitted.model, errors, source))
+
+
+def _fit_once(
+    rows: Rows,
+    given: Rows,
+    plan: Plan,
+    rng: np.random.Generator,
+    watch: Watch,
+    held_out: Rows | None = None,
+    start: RuleBase | None = None,
+) -> tuple[Fitted, Rows | None, str]:
+    """Return the result of a fit, held-out errors, and whose these are: those of pilots know nothing of adjustments."""
     teaches = plan.n_teachers > 1 and start is None and held_out is None and not plan.holds_out
     n_iter = _count_iterations(plan, teaches)
     watch.expect(n_iter)
-    mix, errors, source, most = Mix(), None, "pilots", np.inf
+    mix, errors, most = Mix(), None, np.inf
     if plan.penalties.are_open:
         found = run_pilots(rows, held_out, plan, rng, watch)
         plan, errors = heed_noise(plan, found.penalties), found.errors
@@ -95,10 +109,7 @@ def fit_rules(
         if start is None:
             mix = found.mix
     if not mix.rules:
-        fitted = fit_ridge_instead(rows, given, plan, mix, watch)
-        return replace(
-            fitted, model=calibrate_model(fitted.model, fitted.adjustments.settle(errors, fitted.model.first), source)
-        )
+        return fit_ridge_instead(rows, given, plan, mix, watch), errors, "pilots"
     if held_out is None and plan.holds_out:
         most = HEAVY * rows.weight.mean()
         rows, held_out = split_rows(rows, plan.validation_fraction, rng, plan.has_classes)
@@ -108,13 +119,35 @@ def fit_rules(
     if teaches and stopped == "max_iter":
         trained, stopped = teach(trained, rows, plan, rng, watch)
     fitted = widen_limits(finish_fit(trained, rows, given, plan, mix, watch, stopped), start)
-    if held_out is not None and len(given.X) > 1:
-        if plan.has_classes:
-            return sharpen_fit(fitted, held_out, rows)
-        errors, source = find_errors(fitted.model, held_out, most), "held out"
-    else:
-        errors = fitted.adjustments.settle(errors, fitted.model.first)
-    return replace(fitted, model=calibrate_model(fitted.model, errors, source))
+    if held_out is None or len(given.X) == 1:
+        return fitted, errors, "pilots"
+    if plan.has_classes:
+        return sharpen_fit(fitted, held_out, rows), None, "held out"
+    return fitted, find_errors(fitted.model, held_out, most), "held out"
+
+
+def _fit_again(
+    first: Fitted, rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch
+) -> tuple[Fitted, Rows | None] | None:
+    """Return rules for the target without adjustments, their new adjustments and held-out errors; None if no better.
+
+    Rules that need not follow single values of a column have less noise to learn from. What each row is adjusted for is
+    learned without it, so that the rules are not given its target twice.
+    """
+    honest = first.adjustments.correct(first.model.first, rows.X)
+    rest = rows._replace(y=rows.y - honest)
+    try:
+        other, errors, _ = _fit_once(rest, rest, replace(plan, n_adjustments=0), rng, watch)
+    except KeyboardInterrupt:
+        warn_user("Training was interrupted; the rules of the first of two fits are kept.")
+        return None
+    rules, profile = other.model.first, first.model.profile
+    if rules.profile is not None and profile is not None:  # of the whole target
+        rules = replace(rules, profile=replace(rules.profile, output_quantiles=profile.output_quantiles))
+    model, adjustments = _adjust(RuleModel((rules,)), rows, rows, plan)
+    before = measure_rms(rest.y - first.model.first.predict_raw(rows.X), rows.weight)
+    after = measure_rms(rows.y - rules.predict_raw(rows.X) - adjustments.correct(rules, rows.X), rows.weight)
+    return (replace(other, model=model, adjustments=adjustments), errors) if (after < before).all() else None
 
 
 def _count_iterations(plan: Plan, teaches: bool) -> int:
