@@ -202,6 +202,15 @@ def test_intervals_heed_adjustments(schools):
     assert np.mean(high - low) < 8
 
 
+def test_copies_that_calibrate_have_adjustments_too(schools):
+    model, X, y = schools
+    model = fit(TSKRegressor(max_iter=300, n_teachers=0, random_state=0), X[:320], y[:320])
+    model.calibrate(X[:320], y[:320], cv=4)
+    low, high = model.predict_interval(X[320:], coverage=0.9).T
+    assert 0.8 < np.mean((low <= y[320:]) & (y[320:] <= high)) < 0.99
+    assert np.mean(high - low) < 6
+
+
 def test_a_saved_model_is_the_same(schools, tmp_path):
     model, X, _ = schools
     save(model, tmp_path / "schools.takagi")

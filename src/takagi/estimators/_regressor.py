@@ -343,8 +343,13 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
                 f"cv must be a number of folds from 2 to {len(rows.X)}, the number of distinct rows, got {cv!r}."
             )
         rng, watch = make_rng(self.random_state), Watch(None, self.verbose)
-        found = {name: getattr(self, f"{name}_") for name in ("n_rules", "recipe", "l2", "smoothness")}
-        plan = make_plan({**self.get_params(deep=False), **found}, *rows.X.shape)
+        params = self.get_params(deep=False)
+        params |= {name: getattr(self, f"{name}_") for name in ("recipe", "l2", "smoothness")}
+        if self.recipe_ != "short":
+            params |= {"n_rules": self.model_.first.n_rules, "n_adjustments": len(self.model_.parts) - 1}
+        elif self.n_adjustments in ("auto", 0):  # else the number of rules counts adjustments, too
+            params["n_rules"] = self.n_rules_
+        plan = make_plan(params, *rows.X.shape)
 
         def fit(training: Rows) -> RuleModel:
             n_rules = plan.n_rules if plan.has_fixed_rules else min(plan.n_rules, len(training.X))
