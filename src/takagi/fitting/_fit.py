@@ -184,8 +184,9 @@ def _adjust(
     model: RuleModel, rows: Rows, given: Rows, plan: Plan, is_exact: bool = False
 ) -> tuple[RuleModel, Adjustments]:
     """Return a model with adjustments that are learned from rows, and the adjustments; an exact model has none."""
-    n_most = 0 if is_exact else plan.n_adjustments
-    found = learn_adjustments(rows, model.predict_raw(rows.X), n_most, LOSSES[plan.config.loss])
+    if is_exact or not plan.n_adjustments:
+        return model, Adjustments()
+    found = learn_adjustments(rows, model.predict_raw(rows.X), plan.n_adjustments, LOSSES[plan.config.loss])
     return adjust_model(model, found, given.X, given.weight), found
 
 
