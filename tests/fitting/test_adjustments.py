@@ -151,6 +151,8 @@ def test_a_default_fit_adjusts_for_schools(schools):
     errors = [np.sqrt(np.mean((one.predict(X[320:]) - y[320:]) ** 2)) for one in (model, plain)]
     assert errors[0] < 0.7 * errors[1]
     assert model.n_rules_ == main.n_rules + adjustment.n_rules
+    with pytest.raises(AttributeError, match="n_adjustments=0"):
+        model.rule_base_  # noqa: B018
 
 
 def test_rules_are_learned_again_without_what_is_adjusted_for(schools):

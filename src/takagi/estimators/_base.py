@@ -355,10 +355,9 @@ class BaseTSK(BaseEstimator):
         if "model_" not in self.__dict__:
             raise AttributeError(f"This {type(self).__name__} has no rules yet; call fit first.")
         if len(self.model_.parts) > 1:
-            raise AttributeError(
-                f"The model is a sum of {len(self.model_.parts)} rule bases: see model_, or model_.merge() for one "
-                "rule base with the same predictions."
-            )
+            way = "model_.merge() for one with the same predictions"
+            way = way if self.recipe_ == "short" else "fit with n_adjustments=0 for a single one"
+            raise AttributeError(f"The model is a sum of {len(self.model_.parts)} rule bases: see model_, or {way}.")
         return self.model_.first
 
     def firing_share(self, X: Table) -> FloatArray:
