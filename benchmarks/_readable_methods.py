@@ -283,7 +283,15 @@ METHODS = {
             )
             for n_rules in (3, 5, 7, 12)
         ),
-        ReadableMethod("takagi default", fit_takagi, BOTH, "TSKRegressor()", "takagi", "takagi", describe_takagi),
+        ReadableMethod(
+            "takagi default",
+            partial(fit_takagi, n_adjustments=0),
+            BOTH,
+            "TSKRegressor(n_adjustments=0)",
+            "takagi",
+            "takagi",
+            describe_takagi,
+        ),
         ReadableMethod("tree 8", partial(fit_tree, n_leaves=8), BOTH, "at least 5 rows a leaf", describe=_TREE),
         ReadableMethod("tree 20", partial(fit_tree, n_leaves=20), BOTH, "at least 5 rows a leaf", describe=_TREE),
         ReadableMethod("Cubist", fit_cubist, BOTH, "one model", "cubist", "cubist", _CUBIST),

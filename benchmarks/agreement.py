@@ -51,7 +51,7 @@ MAX_ITER = 5000
 TEST_PART = 0.15
 AGREEMENTS = (0.0, 0.01, 0.03, 0.1, 0.3)
 GROUPS = {
-    "default": {},
+    "default": {"n_adjustments": 0},
     "five rules": {"n_rules": 5},
     "DropRule": {"recipe": "droprule"},
 }

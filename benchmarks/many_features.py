@@ -78,7 +78,7 @@ def measure(problem: Problem, seed: int, part: str = WHOLE) -> tuple[float, int,
     seconds = time.process_time() - start
     ridge = paper_algorithm("RR").fit(X[train], y[train])
     errors = [np.sqrt(np.mean((one.predict(X[test]) - y[test]) ** 2)) for one in (model, ridge)]
-    return errors[0] / errors[1], model.rule_base_.n_rules, seconds
+    return errors[0] / errors[1], model.model_.first.n_rules, seconds
 
 
 def main() -> None:
