@@ -30,7 +30,10 @@ def augment(X: FloatArray, projection: FloatArray | None) -> FloatArray:
 
 
 def take_used(rules: "RuleBase") -> tuple["RuleBase", Any]:
-    """Return rules of the features that they use, and which these are; rules that use all, or projections, stay."""
+    """Return rules about only those features that they use, and which these are.
+
+    Rules that use all of them stay as they are, and so do rules with projections.
+    """
     uses = np.isfinite(rules.widths[:, -rules.n_features :]).any(axis=0)
     uses |= (rules.consequents[:, :, -rules.n_features :] != 0).any(axis=(0, 1))
     uses[0] |= not uses.any()  # a rule base needs one

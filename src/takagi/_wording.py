@@ -147,7 +147,7 @@ def _describe_parts(parts: "Sequence[RuleBase]", readings: Sequence[Reading]) ->
     for k, part in enumerate(parts):
         lines += [name_part(k, len(parts))] if len(parts) > 1 else []
         here = [reading for reading in readings if reading.part == k]
-        lines += list_values(here, outputs) or [_describe(reading, outputs) for reading in here]
+        lines += list_values(part, here, outputs) or [_describe(reading, outputs) for reading in here]
         rest = describe_rest(part)
         lines += [rest] if rest else []
     return "\n".join([*lines, *(line for part in parts for line in describe_projections(part))])

@@ -3,13 +3,23 @@
 import warnings
 
 import numpy as np
+import onnxruntime
 import pandas as pd
 import pytest
 from scipy.special import expit
 from sklearn.metrics import log_loss
 
-from takagi import TSKClassifier, TSKCommittee, TSKCommitteeClassifier, TSKRegressor, load, save
-from takagi.export import to_fis
+from takagi import (
+    RuleBase,
+    RuleModel,
+    TSKClassifier,
+    TSKCommittee,
+    TSKCommitteeClassifier,
+    TSKRegressor,
+    load,
+    save,
+)
+from takagi.export import to_fis, to_onnx
 from takagi.fitting import Rows, learn_adjustments
 from takagi.inspection import explain_local
 from takagi.training import LogLoss, SquaredError
@@ -82,13 +92,34 @@ def test_noise_is_hardly_ever_adjusted_for():
     assert sum(bool(learn(X, y).found) for X, y in tables) <= 2
 
 
-def test_three_copies_of_a_row_count_as_one_of_weight_three():
+def test_neither_the_unit_of_weights_nor_the_order_of_rows_matters():
     X, _, level = make_schools(200)
     weight = np.where(np.arange(200) % 2, 3.0, 1.0)
-    once = learn(X, level, weight)
-    (one,), table = once.found, X.to_numpy()
-    same = learn(table[::-1], level[::-1], 5 * weight[::-1]).found[0]
+    one = learn(X, level, weight).found[0]
+    same = learn(X.to_numpy()[::-1], level[::-1], 5 * weight[::-1]).found[0]
     np.testing.assert_allclose(same.values, one.values, rtol=1e-9)
+
+
+def test_values_that_differ_by_rounding_are_one():
+    X, _, level = make_schools(400)
+    noisy = X.copy()
+    noisy.loc[::2, "school"] += 1e-11
+    one, other = (learn(table, level).found[0] for table in (X, noisy))
+    np.testing.assert_allclose(other.values, one.values, rtol=1e-9)
+
+
+def test_every_group_governs_its_own_values():
+    rng = np.random.default_rng(0)
+    x = np.exp(2 * rng.normal(size=3000))
+    y = np.floor(4 * np.log(x)) % 2 + 0.1 * rng.normal(size=3000)
+    found = learn(x[:, None], y)
+    main = RuleBase([[0.0]], [[np.inf]], [[[0.0, 0.0]]])
+    (one,) = found.found
+    np.testing.assert_allclose(found.predict(main, x[:, None]), one.added, atol=0.51 * np.ptp(one.values))
+    close = np.abs(found.predict(main, x[:, None]) - one.added).ravel() < 0.02
+    assert close.mean() > 0.8
+    beyond = found.predict(main, np.array([[x.min() - np.ptp(x)], [x.max() + np.ptp(x)]])).ravel()
+    np.testing.assert_allclose(beyond, one.values[[0, -1], 0], atol=1e-3)
 
 
 def test_several_columns_are_adjusted_for_one_after_the_other():
@@ -126,6 +157,7 @@ def test_two_outputs_share_the_groups():
     [
         np.arange(300) % 7 * 1e298,
         np.arange(300) % 7 * 1e-310,
+        np.arange(300) % 7 * 5e-324,
         1 + np.arange(300) % 7 * 1e-15,
         np.where(np.arange(300) < 290, np.nan, 1.0),
         np.zeros(300),
@@ -162,6 +194,20 @@ def test_rules_are_learned_again_without_what_is_adjusted_for(schools):
     assert profile.output_quantiles[[0, -1], 0].tolist() == [y[:320].min(), y[:320].max()]
 
 
+def test_ctrl_c_in_the_first_fit_ends_it(schools):
+    _, X, y = schools
+
+    def stop(progress):
+        if progress.stage == "training":
+            raise KeyboardInterrupt
+
+    model = TSKRegressor(max_iter=1000, n_teachers=0, random_state=0)
+    with pytest.warns(UserWarning, match="interrupted"):
+        model.fit(X[:320], y[:320], callback=stop)
+    assert model.stopped_ == "interrupted"
+    assert [stage.name for stage in model.stages_] == ["pilots", "training"]
+
+
 def test_ctrl_c_in_the_second_fit_keeps_the_first(schools):
     _, X, y = schools
     calls = []
@@ -188,6 +234,19 @@ def test_where_the_school_is_missing_the_mean_of_its_rules_is_added():
     np.testing.assert_allclose(model.predict(X), main.predict(X) + adjustment.predict(X), rtol=1e-12)
 
 
+def test_a_school_that_is_missing_only_later_gets_the_mean_of_the_rules(schools):
+    model, X, _ = schools
+    _, adjustment = model.model_.parts
+    row = X.head(1).assign(school=np.nan)
+    mean = adjustment.consequents[:, 0, 0].mean()
+    assert adjustment.predict(row)[0] == pytest.approx(mean, rel=1e-9)
+
+
+def test_parts_made_by_hand_are_not_listed():
+    part = RuleBase(np.arange(4.0)[:, None], np.ones((4, 1)), np.zeros((4, 1, 2)))
+    assert "Rule 2" in str(RuleModel([RuleBase([[0.0]], [[1.0]], [[[0.0, 1.0]]]), part]))
+
+
 def test_an_adjustment_reads_as_a_list_of_values(schools):
     model, X, _ = schools
     text = str(model.model_)
@@ -205,12 +264,23 @@ def test_intervals_heed_adjustments(schools):
 
 
 def test_copies_that_calibrate_have_adjustments_too(schools):
-    model, X, y = schools
+    _, X, y = schools
     model = fit(TSKRegressor(max_iter=300, n_teachers=0, random_state=0), X[:320], y[:320])
     model.calibrate(X[:320], y[:320], cv=4)
     low, high = model.predict_interval(X[320:], coverage=0.9).T
     assert 0.8 < np.mean((low <= y[320:]) & (y[320:] <= high)) < 0.99
     assert np.mean(high - low) < 6
+
+
+def test_exports_predict_the_same(schools):
+    model, X, y = schools
+    holes = X.copy()
+    holes.loc[::9, "school"] = np.nan
+    for one, table in ((model, X), (fit(TSKRegressor(max_iter=100, n_teachers=0, random_state=0), holes, y), holes)):
+        session = onnxruntime.InferenceSession(to_onnx(one).SerializeToString())
+        (said,) = session.run(None, {session.get_inputs()[0].name: table.to_numpy()})
+        np.testing.assert_allclose(said.ravel(), one.predict(table), rtol=1e-9)
+        assert len(one.model_.parts) == 2
 
 
 def test_a_saved_model_is_the_same(schools, tmp_path):
@@ -270,7 +340,7 @@ def test_a_committee_adjusts_all_members_alike():
     assert model.oof_rmse_ < 0.8 * plain.oof_rmse_
     new, truth, _ = make_schools(400)
     error = np.sqrt(np.mean((model.predict(new[200:]) - truth[200:]) ** 2))
-    assert model.oof_rmse_ == pytest.approx(error, rel=0.25)
+    assert model.oof_rmse_ == pytest.approx(error, rel=0.35)
 
 
 # -- classes -----------------------------------------------------------------------------------------------------------

@@ -340,9 +340,9 @@ class BaseTSK(BaseEstimator):
         """Return the rules from which training continues, None if there are none."""
         if not hasattr(self, "model_"):
             return None
-        is_short = getattr(self, "recipe_", "short") == "short"
+        is_short = self.recipe_ == "short"
         if (is_short or not is_fit) and (len(self.model_.parts) > 1 or self.model_.first.bends):
-            kind = "Short rules" if is_short else "Rules with adjustments (n_adjustments=0 fits none)"
+            kind = "Short rules" if is_short else "Rules with adjustments (there are none with n_adjustments=0)"
             raise ValueError(
                 f"{kind} are fitted as a whole and cannot be trained further. takagi.update(model, X, y) updates their "
                 "formulas with new rows. To start over, call fit with warm_start=False."

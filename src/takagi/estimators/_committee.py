@@ -27,6 +27,7 @@ from takagi.fitting import (
     Watch,
     adjust_members,
     learn_adjustments,
+    measure_left,
     measure_rms,
     merge_equal_rows,
     predict_out_of_fold,
@@ -259,10 +260,10 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
         n_threads: int,
     ) -> tuple[list[Fitted], Joint]:
         """Return the members and a memory, or with adjustments first if that is better by leave-one-out."""
-        chosen = choose_rows(rows.X, rng)
+        chosen = choose_rows(rows.X, rng) if self.remember else None
 
         def remember(outputs: FloatArray) -> Joint:
-            return _remember(rows.fill(), outputs, chosen, n_threads) if self.remember else Joint(outputs)
+            return Joint(outputs) if chosen is None else _remember(rows.fill(), outputs, chosen, n_threads)
 
         outputs = predict_out_of_fold([fit.model for fit in fits], rows, folds)
         adjustments = learn_adjustments(rows, outputs, n_adjustments, SquaredError())
@@ -270,8 +271,9 @@ class TSKCommittee(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseComm
         if not adjustments.found:
             return fits, plain
         adjusted = remember(outputs + adjustments.correct(fits[0].model.first, rows.X))
-        losses = [measure_rms(rows.y - one.outputs, rows.weight).mean() for one in (plain, adjusted)]
-        return (fits, plain) if losses[0] <= losses[1] else (adjust_members(fits, adjustments, rows), adjusted)
+        if measure_left(rows, plain.outputs) <= measure_left(rows, adjusted.outputs):
+            return fits, plain
+        return adjust_members(fits, adjustments, rows), adjusted
 
     def _describe_error(self, fitted: Fitted, fold: Rows) -> str:
         errors = fold.y - fitted.model.predict_raw(fold.X)

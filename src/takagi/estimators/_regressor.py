@@ -111,7 +111,8 @@ class TSKRegressor(PredictsIntervals, MultiOutputMixin, RegressorMixin, BaseTSK)
     n_adjustments : int or "auto", default="auto"
         Largest number of columns that are adjusted for: for single values of a column, such as a school or a year, the
         mean of what the rules leave over is added, if that clearly helps. Each is one more part of `model_`. "auto" is
-        3 in the accurate recipe with `n_rules="auto"`, else 0; 0 gives one rule base, `rule_base_`.
+        3 in the accurate recipe with `n_rules="auto"`, else 0. With 0, and unless rules are short, the model is one
+        rule base, `rule_base_`.
     standardize : bool or "inputs", default=True
         Train on inputs and target of zero mean and unit variance ("inputs": the target is only centered, as in the
         paper; False: the inputs are not scaled). The fitted rules are always in the data's units.

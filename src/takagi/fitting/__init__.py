@@ -4,7 +4,7 @@
 distillation. Estimators, streams and committees use these two.
 """
 
-from takagi.fitting._adjustments import Adjustments, learn_adjustments
+from takagi.fitting._adjustments import learn_adjustments
 from takagi.fitting._fit import (
     Fitted,
     add_profile,
@@ -31,6 +31,7 @@ from takagi.fitting._rows import (
     find_errors,
     is_constant,
     measure_columns,
+    measure_left,
     measure_rms,
     measure_spread,
     measure_units,
@@ -55,7 +56,6 @@ __all__ = [
     "MAX_VALIDATION_ROWS",
     "RECIPES",
     "STEP",
-    "Adjustments",
     "Fitted",
     "Limits",
     "Mix",
@@ -88,6 +88,7 @@ __all__ = [
     "make_plan",
     "measure_columns",
     "measure_entropy",
+    "measure_left",
     "measure_rms",
     "measure_spread",
     "measure_units",

@@ -24,7 +24,7 @@ import numpy as np
 
 from takagi._rounding import round_between
 from takagi._typing import FloatArray, IntArray
-from takagi.fitting._rows import Rows, measure_columns
+from takagi.fitting._rows import Rows, is_clearly_less, measure_columns
 from takagi.profile import MAX_ROWS, average_shares, spread_rows
 from takagi.rulebase import RuleBase, apply_link
 from takagi.rulemodel import RuleModel
@@ -37,11 +37,12 @@ _FEWEST_ROWS = 30
 _ROWS_PER_GROUP = 2  # at least, in the mean
 _MOST_ROWS = 50_000  # that adjustments are learned from
 _MOST_STEPS = 6
-_CLEAR = 2.0  # standard errors of the gain, if there is one column
+_CLEAR = 2.0  # standard errors of the gain, if there is one column; more if there are many
 _SLIGHT = {"identity": 1e-4, "logit": 1e-2, "softmax": 1e-2}  # a loss that is too small to adjust for, by the link
 _CURVATURES = {"identity": 1.0, "logit": 0.25, "softmax": 0.5}  # of the loss, at most
 _NEAR = 1e-12  # relative to the largest value of a column; nearer ones differ by rounding
-_WIDTHS_PER_GAP = 3.0  # to the nearest center
+_LEAST = 1e-300  # the largest value of a column; smaller ones are as good as zero
+_WIDTHS_PER_GROUP = 12.0  # so that a group governs its rows and hardly any others
 
 
 class Adjustment(NamedTuple):
@@ -49,6 +50,7 @@ class Adjustment(NamedTuple):
 
     feature: int
     centers: FloatArray  # of the groups, of shape (n_groups,)
+    widths: FloatArray  # of the groups
     intervals: FloatArray  # of the groups, of shape (n_groups, 2)
     values: FloatArray  # what is added, of shape (n_groups, n_outputs)
     added: FloatArray  # to the rows that it was learned from, of shape (n_rows, n_outputs)
@@ -121,9 +123,11 @@ def learn_adjustments(rows: Rows, outputs: FloatArray, n_most: int, loss: Loss) 
     scale = measure_columns(rows.y, rows.weight)[1] if link == "identity" else np.ones(rows.y.shape[1])
     rows, start = Rows(rows.X[sample], rows.y[sample] / scale, rows.weight[sample]), outputs[sample] / scale
     weight, first = rows.weight / rows.weight.mean(), loss.measure_rows(start, rows.y)
-    if not np.isfinite(first).all() or loss.report(first.mean()) < _SLIGHT[link]:
+    if not np.isfinite(first).all() or loss.report(np.average(first, weights=weight)) < _SLIGHT[link]:
         return Adjustments()
     columns = [column for m, values in enumerate(rows.X.T) if (column := _sort(m, values)) is not None]
+    # of so many normal errors with variance 1, the largest has a square of about twice the logarithm of their number
+    clear = np.sqrt(_CLEAR**2 + 2 * np.log(max(1, len(columns))))
     found: dict[int, Adjustment] = {}
     for _ in range(_MOST_STEPS):
         before = start + sum(one.added for one in found.values())
@@ -132,25 +136,27 @@ def learn_adjustments(rows: Rows, outputs: FloatArray, n_most: int, loss: Loss) 
         if best is None:
             break
         others = before - (found[best.feature].added if best.feature in found else 0.0)
-        gains = loss.measure_rows(before, rows.y) - loss.measure_rows(others + best.honest, rows.y)
-        if not _is_clear(gains, weight, len(columns)):
+        now, then = (loss.measure_rows(said, rows.y) for said in (others + best.honest, before))
+        if not is_clearly_less(now, then, weight, clear):
             break
         found[best.feature] = best
     if not found:
         return Adjustments()
     sums = (start + sum(getattr(one, name) for one in found.values()) for name in ("honest", "added"))
     honest, seen = (loss.report(np.average(loss.measure_rows(one, rows.y), weights=weight)) for one in sums)
-    scaled = (Adjustment(*one[:3], *(values * scale for values in one[3:])) for one in found.values())
+    scaled = (Adjustment(*one[:4], *(values * scale for values in one[4:])) for one in found.values())
     return Adjustments(tuple(scaled), sample, honest / seen if seen > 0 else 1.0)
 
 
 def _sort(feature: int, values: FloatArray) -> _Column | None:
-    """Return a feature with its values sorted, None if it has too few, or some that only rounding tells apart."""
+    """Return a feature with its values sorted, None if it has too few; values that differ by rounding are one."""
     known = np.flatnonzero(~np.isnan(values))
     distinct, place = np.unique(values[known], return_inverse=True)
-    if len(distinct) < _FEWEST_VALUES or np.diff(distinct).min() <= _NEAR * np.abs(distinct).max():
+    largest = np.abs(distinct).max(initial=0.0)
+    is_new = np.r_[True, np.diff(distinct) > _NEAR * largest][: len(distinct)]
+    if is_new.sum() < _FEWEST_VALUES or largest < _LEAST:
         return None
-    return _Column(feature, known, distinct, place.reshape(-1))
+    return _Column(feature, known, distinct[is_new], (np.cumsum(is_new) - 1)[place.reshape(-1)])
 
 
 def _find_best(
@@ -173,7 +179,10 @@ def _find_best(
 
 
 def _group(column: _Column, target: FloatArray, weight: FloatArray) -> _Groups | None:
-    """Return the groups with the smallest squared error in leave-one-out; None if there are no suitable ones."""
+    """Return the groups with the smallest squared error in leave-one-out; None if there are no suitable ones.
+
+    Rows of a group count here with the mean of their weights.
+    """
     n_values, place = len(column.values), column.place
     size, squares = np.bincount(place, weight, n_values), np.bincount(place, weight**2, n_values)
     sums = np.array([np.bincount(place, weight * one, n_values) for one in target.T])
@@ -205,30 +214,28 @@ def _adjust(column: _Column, groups: _Groups, target: FloatArray, weight: FloatA
     group, own = np.searchsorted(groups.starts, column.place, side="right") - 1, weight[known][:, None]
     total = (np.bincount(group, own[:, 0], n_groups) + groups.shrinkage)[:, None]
     sums = np.column_stack([np.bincount(group, own[:, 0] * one, n_groups) for one in target.T])
-    added, honest = np.zeros((2, len(weight), target.shape[1]))
-    added[known] = (sums / total)[group]
+    values = sums / total
+    added, honest = np.tile(values.mean(axis=0), (2, len(weight), 1))  # where the feature is missing, all rules count
+    added[known] = values[group]
     honest[known] = (sums[group] - own * target) / (total[group] - own)
-    return Adjustment(column.feature, *_place_groups(column.values, groups.starts), sums / total, added, honest)
+    return Adjustment(column.feature, *_place_groups(column.values, groups.starts), values, added, honest)
 
 
-def _place_groups(values: FloatArray, starts: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return centers and intervals of groups of values: single values, or intervals with round limits between them."""
-    first, last = values[starts], values[np.r_[starts[1:], len(values)] - 1]
-    centers = 0.5 * first + 0.5 * last
-    if len(starts) == len(values):
-        return centers, np.column_stack([first, last])
-    limits = [round_between(*gap) for gap in zip(last[:-1].tolist(), first[1:].tolist(), strict=True)]
-    return centers, np.column_stack([np.r_[-np.inf, limits], np.r_[limits, np.inf]])
+def _place_groups(values: FloatArray, starts: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return centers, widths and intervals of groups of values, so that each group governs its own.
 
-
-def _is_clear(gains: FloatArray, weight: FloatArray, n_columns: int) -> bool:
-    """Return whether the mean gain is well above its standard error: the more so, the more columns are tried.
-
-    Of so many normal errors with variance 1, the largest has a square of about twice the logarithm of their number.
+    Single values have one width, so the nearest governs. Groups of several are intervals, with round limits between
+    them, the outer ones up to one range beyond the data. Centers are their middles, and widths a part of their lengths:
+    then two neighbors fire alike at the limit between them.
     """
-    mean = np.average(gains, weights=weight)
-    doubt = np.sqrt(np.average((gains - mean) ** 2, weights=weight) / len(gains))
-    return bool(mean > np.sqrt(_CLEAR**2 + 2 * np.log(n_columns)) * doubt)
+    first, last = values[starts], values[np.r_[starts[1:], len(values)] - 1]
+    if len(starts) == len(values):
+        return values, np.full(len(values), np.diff(values).min() / _WIDTHS_PER_GROUP), np.column_stack([first, last])
+    limits = [round_between(*gap) for gap in zip(last[:-1].tolist(), first[1:].tolist(), strict=True)]
+    span = values[-1] - values[0]
+    ends = np.r_[values[0] - span, limits, values[-1] + span]
+    intervals = np.column_stack([np.r_[-np.inf, limits], np.r_[limits, np.inf]])
+    return 0.5 * ends[:-1] + 0.5 * ends[1:], np.diff(ends) / _WIDTHS_PER_GROUP, intervals
 
 
 # -- as parts of a model -----------------------------------------------------------------------------------------------
@@ -245,15 +252,19 @@ def adjust_model(model: RuleModel, adjustments: Adjustments, X: FloatArray, weig
 
 
 def _make_part(adjustment: Adjustment, main: RuleBase) -> RuleBase:
-    """Return an adjustment as a rule base with the inputs, outputs, limits and missing values of the main rules."""
-    n_groups, n_features, gaps = len(adjustment.centers), main.n_features, np.diff(adjustment.centers)
+    """Return an adjustment as a rule base with the inputs, outputs and limits of the main rules.
+
+    It knows what to do where its feature is missing, even if it never was in training: all rules count alike.
+    """
+    feature, n_groups, n_features = adjustment.feature, len(adjustment.centers), main.n_features
     centers, widths = np.zeros((n_groups, n_features)), np.full((n_groups, n_features), np.inf)
-    centers[:, adjustment.feature] = adjustment.centers
-    widths[:, adjustment.feature] = np.minimum(np.r_[gaps[0], gaps], np.r_[gaps, gaps[-1]]) / _WIDTHS_PER_GAP
+    centers[:, feature], widths[:, feature] = adjustment.centers, adjustment.widths
     consequents = np.zeros((n_groups, main.n_outputs, 1 + n_features))
     consequents[:, :, 0] = adjustment.values
     intervals = np.tile([-np.inf, np.inf], (n_groups, n_features, 1))
-    intervals[:, adjustment.feature] = adjustment.intervals
+    intervals[:, feature] = adjustment.intervals
+    usual = np.full((n_groups, n_features), np.nan if main.usual is None else main.usual[0])
+    usual[:, feature] = adjustment.centers
     return RuleBase(
         centers,
         widths,
@@ -264,5 +275,5 @@ def _make_part(adjustment: Adjustment, main: RuleBase) -> RuleBase:
         link=main.link,
         intervals=intervals,
         limits=main.limits,
-        usual=None if main.usual is None else np.tile(main.usual[0], (n_groups, 1)),
+        usual=usual,
     )

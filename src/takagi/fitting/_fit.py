@@ -17,7 +17,7 @@ from takagi.fitting._distillation import SHORTER, teach
 from takagi.fitting._logistic import level, measure_sharpness, sharpen
 from takagi.fitting._pilots import Mix, run_pilots
 from takagi.fitting._plan import Plan, heed_noise, plan_teacher
-from takagi.fitting._rows import HEAVY, Rows, find_errors, measure_rms, split_rows, stack_rows
+from takagi.fitting._rows import HEAVY, Rows, find_errors, measure_left, split_rows, stack_rows
 from takagi.fitting._short import Short, fit_short, fit_short_classes
 from takagi.fitting._training import Stage, Trained, Watch, train_rules
 from takagi.profile import MAX_ROWS, measure_profile, sort_rules, spread_rows
@@ -79,10 +79,9 @@ def fit_rules(
         fitted = _fit_short_rules(rows, given, plan, rng, watch)
         return sharpen_fit(fitted, held_out, rows) if plan.has_classes and held_out is not None else fitted
     fitted, errors, source = _fit_once(rows, given, plan, rng, watch, held_out, start)
-    is_plain = start is None and held_out is None and not (plan.holds_out or plan.has_classes or watch.has_ended)
-    again = _fit_again(fitted, rows, plan, rng, watch) if is_plain and fitted.adjustments.found else None
-    if again is not None:
-        fitted, errors = again
+    is_plain = start is None and held_out is None and not (plan.holds_out or plan.has_classes)
+    if is_plain and fitted.adjustments.found and fitted.stopped in ("max_iter", "ridge"):
+        fitted, errors = _fit_again(fitted, errors, rows, plan, rng, watch)
     elif source == "pilots":
         errors = fitted.adjustments.settle(errors, fitted.model.first)
     return replace(fitted, model=calibrate_model(fitted.model, errors, source))
@@ -127,27 +126,29 @@ def _fit_once(
 
 
 def _fit_again(
-    first: Fitted, rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch
-) -> tuple[Fitted, Rows | None] | None:
-    """Return rules for the target without adjustments, their new adjustments and held-out errors; None if no better.
+    first: Fitted, errors: Rows | None, rows: Rows, plan: Plan, rng: np.random.Generator, watch: Watch
+) -> tuple[Fitted, Rows | None]:
+    """Return rules for the target without adjustments, with new ones, if they leave less over, and held-out errors.
 
     Rules that need not follow single values of a column have less noise to learn from. What each row is adjusted for is
     learned without it, so that the rules are not given its target twice.
     """
     honest = first.adjustments.correct(first.model.first, rows.X)
-    rest = rows._replace(y=rows.y - honest)
+    rest, settled = rows._replace(y=rows.y - honest), first.adjustments.settle(errors, first.model.first)
     try:
         other, errors, _ = _fit_once(rest, rest, replace(plan, n_adjustments=0), rng, watch)
     except KeyboardInterrupt:
         warn_user("Training was interrupted; the rules of the first of two fits are kept.")
-        return None
+        return replace(first, stages=tuple(watch.stages)), settled
     rules, profile = other.model.first, first.model.profile
     if rules.profile is not None and profile is not None:  # of the whole target
         rules = replace(rules, profile=replace(rules.profile, output_quantiles=profile.output_quantiles))
-    model, adjustments = _adjust(RuleModel((rules,)), rows, rows, plan)
-    before = measure_rms(rest.y - first.model.first.predict_raw(rows.X), rows.weight)
-    after = measure_rms(rows.y - rules.predict_raw(rows.X) - adjustments.correct(rules, rows.X), rows.weight)
-    return (replace(other, model=model, adjustments=adjustments), errors) if (after < before).all() else None
+    model, adjustments = _add_adjustments(RuleModel((rules,)), rows, rows, plan)
+    before = measure_left(rows, first.model.first.predict_raw(rows.X) + honest)
+    after = measure_left(rows, rules.predict_raw(rows.X) + adjustments.correct(rules, rows.X))
+    if after < before:
+        return replace(other, model=model, adjustments=adjustments), errors
+    return replace(first, stages=tuple(watch.stages)), settled
 
 
 def _count_iterations(plan: Plan, teaches: bool) -> int:
@@ -166,7 +167,7 @@ def finish_fit(
     trained = _keep_start_if_better(trained)
     factor = trained.units.loss_factor
     model = RuleModel((add_profile(mix.apply(trained.rules, rows.balance()), rows, given, plan.holds_inputs),))
-    model, adjustments = _adjust(model, rows, given, plan)
+    model, adjustments = _add_adjustments(model, rows, given, plan)
     return Fitted(
         model=level(model, rows) if plan.has_classes else model,
         recipe=plan.recipe,
@@ -180,7 +181,7 @@ def finish_fit(
     )
 
 
-def _adjust(
+def _add_adjustments(
     model: RuleModel, rows: Rows, given: Rows, plan: Plan, is_exact: bool = False
 ) -> tuple[RuleModel, Adjustments]:
     """Return a model with adjustments that are learned from rows, and the adjustments; an exact model has none."""
@@ -191,8 +192,12 @@ def _adjust(
 
 
 def adjust_members(members: list[Fitted], adjustments: Adjustments, rows: Rows) -> list[Fitted]:
-    """Return members of a committee with the same adjustments."""
-    return [replace(member, model=adjust_model(member.model, adjustments, rows.X, rows.weight)) for member in members]
+    """Return members of a committee with the same adjustments; mean probabilities stay those of the classes."""
+    if not adjustments.found:
+        return members
+    models = [adjust_model(member.model, adjustments, rows.X, rows.weight) for member in members]
+    models = models if models[0].link == "identity" else [level(model, rows) for model in models]
+    return [replace(member, model=model) for member, model in zip(members, models, strict=True)]
 
 
 def _keep_start_if_better(trained: Trained) -> Trained:
@@ -313,7 +318,7 @@ def _fit_short_rules(rows: Rows, given: Rows, plan: Plan, rng: np.random.Generat
     l2, smoothness = short.penalties
     model = RuleModel(tuple(add_profile(part, rows, given, holds_inputs) for part in short.model.parts))
     return Fitted(
-        model=_adjust(model, rows, given, plan, short.is_exact)[0],
+        model=_add_adjustments(model, rows, given, plan, short.is_exact)[0],
         recipe=plan.recipe,
         config=replace(plan.config, l2=l2, smoothness=smoothness),
         history={"train_loss": short.losses, "val_loss": np.full(len(short.losses), np.nan)},
@@ -339,7 +344,7 @@ def fit_ridge_instead(rows: Rows, given: Rows, plan: Plan, mix: Mix, watch: Watc
     if mix.sharpness != 1:
         line = sharpen(line, mix.sharpness)
     model = RuleModel((add_profile(line, rows, given, plan.holds_inputs and not mix.is_exact),))
-    model, adjustments = _adjust(model, rows, given, plan, mix.is_exact)
+    model, adjustments = _add_adjustments(model, rows, given, plan, mix.is_exact)
     model = level(model, rows) if plan.has_classes else model
     config = plan.penalties.configure(plan.config, len(rows.X), rows.X.shape[1], 1.0)
     losses, stopped = np.empty(0), "ridge"

@@ -305,6 +305,12 @@ def measure_rms(columns: FloatArray, weight: FloatArray) -> FloatArray:
     return np.sqrt(np.average((columns / peak) ** 2, axis=0, weights=weight)) * peak
 
 
+def measure_left(rows: Rows, prediction: FloatArray) -> float:
+    """Return the RMSE of predictions over all targets, each in units of its standard deviation."""
+    errors = (rows.y - prediction) / measure_columns(rows.y, rows.weight)[1]
+    return float(np.sqrt((measure_rms(errors, rows.weight) ** 2).mean()))
+
+
 def is_constant(spread: FloatArray, peak: FloatArray) -> BoolArray:
     """Return where standard deviations are zero up to rounding, relative to the largest absolute value."""
     return (spread <= 1e-14 * peak) | (spread < 1e-305)
@@ -336,12 +342,12 @@ def find_errors(rules: RuleBase | RuleModel, rows: Rows, most: float = np.inf) -
     return rows._replace(y=rows.y - rules.predict_raw(rows.X))
 
 
-def is_clearly_less(errors: FloatArray, others: FloatArray, weight: FloatArray) -> bool:
-    """Whether errors are smaller by more than the standard error of the weighted mean difference."""
+def is_clearly_less(errors: FloatArray, others: FloatArray, weight: FloatArray, factor: float = 1.0) -> bool:
+    """Whether errors are smaller by more than so many standard errors of the weighted mean difference."""
     gain = others - errors
     mean = np.average(gain, weights=weight)
     doubt = np.sqrt(np.average((gain - mean) ** 2, weights=weight) / len(gain))
-    return bool(mean > doubt)
+    return bool(mean > factor * doubt)
 
 
 def shrink_share(part: float, doubt: float) -> float:

@@ -122,7 +122,12 @@ def describe_missing(
     lines: list[list[str]] = [[] for _ in rows]
     if are_finite(rows):
         return lines
-    known = [(part.usual, share) for part, share in zip(parts, shares, strict=True) if part.usual is not None]
+    has_slopes = [bool(part.consequents[:, :, 1:].any()) for part in parts]
+    known = [
+        (part.usual, share)
+        for part, share, is_asked in zip(parts, shares, has_slopes, strict=True)
+        if part.usual is not None and (is_asked or not any(has_slopes))
+    ]
     taken = np.sum([share @ np.nan_to_num(usual) for usual, share in known], axis=0)
     taken = taken / np.sum([share.sum(axis=1, keepdims=True) for _, share in known], axis=0)
     names = [shorten(name) for name in name_features(opened.model)]

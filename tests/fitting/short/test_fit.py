@@ -276,7 +276,7 @@ def test_streams_and_committees_refuse_short_rules(steps):
     with pytest.raises(ValueError, match="committees and streams cannot use it"):
         TSKCommittee(2, short(), random_state=0).fit(X, y)
     again = clone(model).set_params(warm_start=True)
-    again.model_ = model.model_
+    again.model_, again.recipe_ = model.model_, model.recipe_
     if len(model.model_.parts) > 1 or model.model_.first.bends:
         with pytest.raises(ValueError, match="as a whole"):
             again.fit(X, y)
