@@ -61,11 +61,12 @@ def test_penalties_grow_with_the_noise():
 
 
 def test_penalties_that_are_given_are_used():
-    model = TSKRegressor(max_iter=50, l2=0.25, random_state=0).fit(*noisy(1.0))
+    settings = {"max_iter": 50, "n_adjustments": 0, "random_state": 0}
+    model = TSKRegressor(l2=0.25, **settings).fit(*noisy(1.0))
     assert model.l2_ == 0.25
     assert model.smoothness_ > 0
     assert np.isnan(model.history_["val_loss"]).all()
-    given = TSKRegressor(max_iter=50, l2=0.25, smoothness=0.5, n_teachers=0, random_state=0).fit(*noisy(1.0))
+    given = TSKRegressor(l2=0.25, smoothness=0.5, n_teachers=0, **settings).fit(*noisy(1.0))
     assert (given.l2_, given.smoothness_) == (0.25, 0.5)
     assert [stage.name for stage in given.stages_] == ["training"]
 
