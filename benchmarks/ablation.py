@@ -92,8 +92,9 @@ class Part:
         """Return the estimator."""
         if self.whole == WHOLE:
             params = {"n_teachers": 0} | self.params  # put in as a part of their own
-            return TSKRegressor(max_iter=max_iter, random_state=seed, **params)
-        return TSKCommittee(estimator=TSKRegressor(max_iter=max_iter), random_state=seed, **self.params)
+            return TSKRegressor(max_iter=max_iter, n_adjustments=0, random_state=seed, **params)
+        estimator = TSKRegressor(max_iter=max_iter, n_adjustments=0)
+        return TSKCommittee(estimator=estimator, random_state=seed, **self.params)
 
     @contextmanager
     def applied(self) -> Iterator[None]:
