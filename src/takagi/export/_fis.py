@@ -153,8 +153,8 @@ def _join_parts(model: RuleModel) -> RuleBase:
         joined = plain.merge()
     except ValueError as error:
         raise ValueError(
-            f"A .fis file holds one rule base. {error} Export to C, ONNX or JSON, which take sums. Without "
-            "n_adjustments=0 in the fit, a model may be a sum; short rules often are."
+            f"A .fis file holds one rule base. {error} Export to C, ONNX or JSON, which take sums. A "
+            "fit with n_adjustments=0 is one rule base, unless its rules are short."
         ) from None
     return replace(joined, sets=_find_equal_sets(joined))
 
